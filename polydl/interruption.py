@@ -7,16 +7,25 @@ library's lightest modules are imported here, since this comes before everything
 
 from __future__ import annotations
 
+import _thread
 import os
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+# As ``typing`` has it, whose import takes long.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
+
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # What ends a session sends several signals at once. The clean-up that the first one began goes on.
 _SAME_SECONDS = 1.0
+# After which ``Interrupted`` is raised once more where Python has ignored it.
+_AGAIN_SECONDS = 0.01
 
 
 class Interrupted(KeyboardInterrupt):
@@ -53,6 +62,7 @@ class Interruption:
     def unwind(self) -> None:
         """From now on, a signal raises ``Interrupted`` in the main thread."""
         self._handle(self._raise)
+        sys.unraisablehook = self._ignored
 
     def ignore(self) -> None:
         """From now on, nothing happens: the command is over."""
@@ -92,6 +102,18 @@ class Interruption:
             self._deferred = True
         else:
             raise Interrupted
+
+    def _ignored(self, unraisable: UnraisableHookArgs) -> None:
+        """What is raised while Python destroys an object goes no further: it is raised again, a moment later."""
+        if isinstance(unraisable.exc_value, Interrupted):
+            self._last = -_SAME_SECONDS
+            _thread.start_new_thread(self._again, ())
+        else:
+            sys.__unraisablehook__(unraisable)
+
+    def _again(self) -> None:
+        time.sleep(_AGAIN_SECONDS)
+        _thread.interrupt_main(self._received or signal.SIGINT)
 
 
 INTERRUPTION = Interruption()

@@ -199,9 +199,11 @@ def _fault_in_a_printer(settings: Settings, folder: Path) -> None:
         program, case = _product(), generated(0, 0)[1].having(_product())
         case = replace(case, conditions=replace(case.conditions, threads=1, microkernel="none"))
         outcome = examine(case, settings)
-        assert {failure.kind for failure in outcome.failures} == {"wrong"}
+        # One variant is also compared over a ring.
+        assert {"wrong"} <= {failure.kind for failure in outcome.failures} <= {"wrong", "differs"}
 
-        smaller, failure = reduced(program, case, outcome.failures[0], settings, until=time.monotonic() + 60)
+        seen = next(failure for failure in outcome.failures if failure.kind == "wrong")
+        smaller, failure = reduced(program, case, seen, settings, until=time.monotonic() + 60)
         assert len(smaller.text) < len(case.text)
         assert smaller.text.count("for (") == 1
         assert failure.variant is not None

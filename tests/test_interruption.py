@@ -95,6 +95,30 @@ def test_signals_that_come_together_are_one() -> None:
 # ---- temporary folders
 
 
+_RAISED_WHERE_PYTHON_IGNORES_IT = """\
+import os, signal, time, weakref
+from polydl.interruption import INTERRUPTION, Interrupted
+INTERRUPTION.unwind()
+class Thing: pass
+thing = Thing()
+seen = weakref.ref(thing, lambda _: os.kill(os.getpid(), signal.SIGTERM))
+try:
+    del thing
+    time.sleep(10)
+    print("lost")
+except Interrupted:
+    print("raised", INTERRUPTION.text)
+"""
+
+
+def test_a_signal_while_an_object_is_destroyed_is_not_lost() -> None:
+    """Python ignores what a callback raises, and would show a traceback."""
+    ended = subprocess.run(
+        [sys.executable, "-c", _RAISED_WHERE_PYTHON_IGNORES_IT], capture_output=True, text=True, check=False
+    )
+    assert (ended.stdout, ended.stderr) == ("raised ended by SIGTERM\n", "")
+
+
 def test_a_folder_goes_with_the_process_that_was_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr("tempfile.tempdir", None)
