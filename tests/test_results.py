@@ -120,11 +120,23 @@ def test_each_measured_table_of_other_pages_has_its_samples_or_leads_to_them(pag
         ("2026-11-25-models", "experiments.models", ["table", DATA / "models-zen3-again.jsonl"]),
         ("2026-11-25-models", "experiments.models", ["table", "--least", DATA / "models-zen3-again.jsonl"]),
         ("2026-11-25-epyc-zen5", "experiments.layers", ["table", DATA / "resnet-zen5-prepared.json.xz"]),
+        ("2026-11-25-epyc-zen5", "experiments.layers", ["table", DATA / "resnet-zen5-again.json.xz"]),
         ("2026-11-25-epyc-zen5", "experiments.layers", ["table", DATA / "depthwise-zen5.json.xz"]),
         ("2026-11-25-epyc-zen5", "experiments.layers", ["table", DATA / "depthwise-zen5-skipped.json.xz"]),
         ("2026-11-25-epyc-zen5", "experiments.models", ["table", "--float", DATA / "models-zen5.jsonl"]),
         ("2026-11-25-epyc-zen5", "experiments.models", ["memory", DATA / "models-zen5.jsonl"]),
         ("2026-11-25-epyc-zen5", "experiments.models", ["operators", DATA / "models-zen5.jsonl", "resnet50"]),
+        ("2026-11-25-epyc-zen5", "experiments.fusion.bnorm", ["--out", DATA / "fusion-bnorm-zen5.json", "--table"]),
+        (
+            "2026-11-25-epyc-zen5",
+            "experiments.fusion.conv_postops",
+            ["--out", DATA / "fusion-postops-zen5.json", "--table"],
+        ),
+        (
+            "2026-11-25-epyc-zen5",
+            "experiments.fusion.sequences",
+            ["--out", DATA / "fusion-sequences-zen5.json", "--table"],
+        ),
         ("2026-11-24-random-nests", "experiments.random_nests", ["--table", DATA / "random_nests.jsonl"]),
     ],
 )  # fmt: skip
