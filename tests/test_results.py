@@ -156,10 +156,11 @@ def test_tables_are_those_of_the_data(
     assert [line for line in output if "AVX2 path" in line and line[0] != "|" and line.rstrip(".") not in words] == []
 
 
-def test_the_table_of_waiting_threads_is_that_of_the_data(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("data", ["waiting", "waiting-zen5"])
+def test_the_table_of_waiting_threads_is_that_of_the_data(data: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT))
     waiting = import_module("experiments.waiting")
-    document = json.loads((DATA / "waiting.json").read_text(encoding="utf-8"))
+    document = json.loads((DATA / f"{data}.json").read_text(encoding="utf-8"))
     shown = table_lines(ROOT / "docs" / "results" / "2026-11-24-threads-that-wait.md")
     rows = list(waiting.ratios(document))
     assert len(rows) == 2 + 12
