@@ -113,7 +113,7 @@ class Interruption:
 
     def _again(self) -> None:
         time.sleep(_AGAIN_SECONDS)
-        _thread.interrupt_main(self._received or signal.SIGINT)
+        _thread.interrupt_main(signal.Signals(self._received or signal.SIGINT))
 
 
 INTERRUPTION = Interruption()
