@@ -32,7 +32,7 @@ def picks(ranking: Ranking, count: int) -> tuple[tuple[int, RankedVariant], ...]
 
     Predictions of neighbours in a ranking often differ by less than their error, and where one is wrong those of its
     kind are wrong alike. So a variant waits the longer, the more of its kind were picked: each time the one with
-    the smallest product of its place and one more than that number comes next. Last come, up to a third of all, those
+    the smallest product of its turn and one more than that number comes next. Last come, up to a third of all, those
     that multiply transforms of tiles or sums of quarters (or that don't) where few of these do, and the first of
     microkernels that none of these use in the same way.
     """

@@ -6,7 +6,6 @@ independent, directives. All are verified and timed beside the candidates, as on
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +15,7 @@ from polydl.baselines import PlainBuild
 from polydl.bfloat16 import CONVERSIONS
 from polydl.codegen import function_text
 from polydl.codegen.original import defines, original
-from polydl.codegen.parallel_source import own_threads, with_parallel_loops, without_directives
+from polydl.codegen.parallel_source import makes_threads, own_threads, with_parallel_loops, without_directives
 from polydl.errors import AnalysisError, MissingComponentError, OptionError
 from polydl.execute.contract import Built, Executor, ProgressCallback
 from polydl.execute.toolchain import Toolchain
@@ -26,7 +25,6 @@ from polydl.ir.scop import Scop
 from polydl.plan.rewriting import as_written
 
 _FLOATING = frozenset({"float", "double", "long double", "_Float16"})
-_OWN_THREADS = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+omp\b.*\b(?:parallel|target|task)", re.MULTILINE)
 # What lets a compiler reorder sums and leaves products, infinities and NaNs what they are.
 _REASSOCIATED = ("-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math")
 
@@ -76,11 +74,10 @@ class _Further:
 
 def _further(scop: Scop, plain: KernelSource, threads: int, level: Numerics) -> _Further:
     """What more there is to build from. Nothing for one thread, and for a source with threads around the region."""
-    first, last = scop.region
-    if threads == 1 or _OWN_THREADS.search(scop.source[:first] + scop.source[last:]) is not None:
+    if threads == 1 or makes_threads(scop, inside=False):
         return _Further()
     source, bare = _parallel(scop, threads, level), without_directives(scop)
-    if source is None and _OWN_THREADS.search(scop.source) is not None:
+    if source is None and makes_threads(scop, inside=True):
         return _Further()
     parallel = None if source is None else replace(plain, c=_c(scop, source))
     region = "" if source is None else function_text.region(scop, source)

@@ -61,6 +61,14 @@ def test_what_several_copies_add_to_stays_in_a_register() -> None:
     ]
 
 
+def test_nothing_is_read_before_a_loop_without_iterations() -> None:
+    """The element may lie outside of its array there."""
+    inner = loop("i", 2, 1, adds("S", at("s", "j"), times(at("A", "i", "j"), at("r", "i"))))
+    ends = replaced((loop("j", 1, Name("n"), inner),), known())
+    assert ends[:3] == ["if (0 <= n) {", "{", "const float polydl_once0_0 = r[0];"]
+    assert ends[-2:] == ["}", "}"]
+
+
 def test_different_elements_of_an_array_stay_where_they_are() -> None:
     assert "polydl_held" not in str(replaced(rows(at("A", "i", "j"), at("A", "i + 2", "j")), known()))
     # Nobody writes what is read alone: it may stay as well.

@@ -210,8 +210,8 @@ def test_threads_that_share_a_cache() -> None:
     assert different >= 2
 
 
-@pytest.mark.parametrize("examples", [40, pytest.param(400, marks=pytest.mark.slow)])
-def test_triangles_and_divisions(examples: int) -> None:
+@pytest.mark.parametrize(("examples", "distinct"), [(50, 25), pytest.param(400, 250, marks=pytest.mark.slow)])
+def test_triangles_and_divisions(examples: int, distinct: int) -> None:
     """Enumeration and isl on nests that are no boxes."""
     covered = Coverage()
 
@@ -230,7 +230,7 @@ def test_triangles_and_divisions(examples: int) -> None:
 
     agree()
 
-    assert len(covered.seen) >= 150 * examples // 400
+    assert len(covered.seen) >= distinct
 
 
 def test_an_equality_without_a_coefficient_of_one() -> None:

@@ -111,6 +111,15 @@ def own_threads(scop: Scop, threads: int) -> int:
     return most
 
 
+def makes_threads(scop: Scop, *, inside: bool) -> bool:
+    """Whether an OpenMP directive of the source, ``inside`` its region or outside of it, makes threads."""
+    first, last = scop.region
+    return any(
+        _PARALLEL.search(each.text) is not None and (first <= each.start < last) == inside
+        for each in _directives(scop.source)
+    )
+
+
 @dataclass(frozen=True)
 class _Own:
     """An OpenMP directive of the source, with its continuation lines."""

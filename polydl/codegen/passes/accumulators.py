@@ -95,7 +95,7 @@ def _visited(node: Node, context: Context, kept: _Kept) -> Body:
     if context.may_fill_vectors(node) and (not has_loop(node.body) or unrolled_inside(node, context) is not None):
         return (node,)
     around = _around(node)
-    found = {} if node.parallel else _accumulators(node, context, kept)
+    found = {} if node.parallel else _accumulators(around, context, kept)
     for name, each in found.items():
         node = replace(node, body=_summed_in(node.body, name, each))
     kept = {**kept, **{name: (each.base, 0 if each.outer else len(each.names)) for name, each in found.items()}}
@@ -128,13 +128,13 @@ def _summed_in(body: Body, statement: str, accumulators: _Accumulators) -> Body:
     return mapped(body, changed)
 
 
-def _accumulators(loop: For, context: Context, kept: _Kept) -> dict[str, _Accumulators]:
-    """By statement, those that a loop and the loops inside it keep."""
+def _accumulators(around: Sequence[For], context: Context, kept: _Kept) -> dict[str, _Accumulators]:
+    """By statement, those that nested loops ``around`` one over lanes keep (``_around``)."""
+    loop = around[0]
     inside = statements(loop.body)
     within = bool(inside & kept.keys())
     if any(kept[name][1] for name in inside & kept.keys()):
         return {}
-    around = _around(loop)
     nearest, lane = around[-1], only_loop(around[-1].body)
     if any(unrolled_inside(other, context) is not None for other in around[1:]):
         return {}

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 
 from polydl.codegen.context import Context
+from polydl.codegen.entered import where_entered
 from polydl.codegen.loop_ir import (
     Assign,
     Body,
@@ -111,7 +112,11 @@ def _are_apart(touched: Sequence[Element]) -> bool:
 
 def run(ir: Body, context: Context) -> Body:
     def changed(node: Node) -> Node:
-        return _with_variables(node, context) if isinstance(node, For) and node.vector else node
+        if not isinstance(node, For) or not node.vector:
+            return node
+        made = _with_variables(node, context)
+        # Where the loop sums up as well, ``lane_accumulators`` asks whether it has an iteration.
+        return where_entered((made,), made) if made.before and not made.reductions else made
 
     return mapped(ir, changed)
 
