@@ -46,8 +46,8 @@ def _page_cycles(site: CallSite, vector_elements: int, core: Core) -> float:
     if "copies" in site.kernel.abilities:
         blocks = -(-gemm.m[0] // site.kernel.panel_rows(vector_elements))
     else:
-        usual = core.usual_block(gemm.m[0], gemm.n[0], site.element_bytes[0])
-        block_rows, block_columns = register_block(site, vector_elements) or usual
+        block = register_block(site, vector_elements)
+        block_rows, block_columns = block or core.usual_block(gemm.m[0], gemm.n[0], site.element_bytes[0])
         blocks = -(-gemm.m[0] // block_rows) * -(-gemm.n[0] * gemm.rows // block_columns)
     return blocks * pages * core.first_tlb_miss_cycles
 
