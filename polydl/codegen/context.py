@@ -31,8 +31,10 @@ class StatementFacts:
     sums: Mapping[int, str] = field(default_factory=dict)
     #: Iterations of each loop.
     counts: Mapping[int, int] = field(default_factory=dict)
-    #: Elements of a vector.
+    #: Elements of a vector of the widest type.
     lanes: int = 1
+    #: Elements of a vector of the narrowest type.
+    most_lanes: int = 1
     #: Whether all that it touches is ``float`` or ``double``.
     real: bool = True
     #: The loops whose iterations run in one of the vector loop around them, with the number of those in the last tile:

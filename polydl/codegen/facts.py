@@ -106,14 +106,15 @@ def _facts(
     arrays = [scop.array(access.array) for access in statement.accesses]
     width = min(vector_bytes, nest.vector_bytes or vector_bytes)
     narrow = _narrow(scop, statement, set(own.values()), context)
-    widest = max((array.element_bytes for array in arrays if array.name not in narrow), default=1)
+    sizes = [array.element_bytes for array in arrays if array.name not in narrow] or [1]
     return StatementFacts(
         parallel=parallel,
         vector=vector,
         sums=own,
         operation=operation,
         counts=dict(zip(nest.places, trips(nest), strict=False)),
-        lanes=width // widest,
+        lanes=width // max(sizes),
+        most_lanes=width // min(sizes),
         real={array.element for array in arrays} <= {"float", "double"},
         unrolled=_unrolled(nest, statement),
         streamed=frozenset(nest.streamed),

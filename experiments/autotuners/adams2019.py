@@ -1,0 +1,119 @@
+"""Halide's autoscheduler of Adams et al. (2019) on one problem, as a process: its search, then the time of its best.
+
+``python adams2019.py NAME SECONDS START STEP`` samples schedules as ``autotune_loop.sh`` of Halide does: the first by
+beam search alone, the others with random dropout, one seed after the other from ``START`` in steps of ``STEP``. Each is
+compiled and timed, and one line ``seed seconds-since-begin seconds-per-call`` is written for it; in the end, ``ready``.
+Then it writes the seconds of a call of its best for each line of its standard input: another process would get another
+schedule of the same seed. The networks that come with Halide cost the schedules; they are not trained again.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import halide as hl
+import numpy as np
+from problems import PROBLEMS, Convolution, Product
+
+_PLUGIN = Path(hl.__file__).parent / "lib64" / "libautoschedule_adams2019.so"
+# A sample takes at least so many seconds.
+_SAMPLE = 0.02
+# In percent, the chance of a decision of the beam search to survive, as autotune_loop.sh has it.
+_DROPOUT = 80
+
+
+def _convolution(problem: Convolution) -> tuple[Any, list[Any], list[tuple[int, ...]], tuple[int, ...]]:
+    image, weights = hl.ImageParam(hl.Float(32), 3, "image"), hl.ImageParam(hl.Float(32), 4, "weights")
+    c, x, y = hl.Var("c"), hl.Var("x"), hl.Var("y")
+    sums, output = hl.Func("sums"), hl.Func("output")
+    taps = hl.RDom([(0, problem.channels), (0, problem.kernel), (0, problem.kernel)])
+    sums[c, x, y] = 0.0
+    sums[c, x, y] += (
+        weights[c, taps.x, taps.y, taps.z] * image[taps.x, x * problem.stride + taps.y, y * problem.stride + taps.z]
+    )
+    output[c, x, y] = sums[c, x, y]
+    shapes = [problem.image, (problem.kernel, problem.kernel, problem.channels, problem.filters)]
+    return output, [image, weights], shapes, (problem.height, problem.width, problem.filters)
+
+
+def _product(problem: Product) -> tuple[Any, list[Any], list[tuple[int, ...]], tuple[int, ...]]:
+    a, b = hl.ImageParam(hl.Float(32), 2, "a"), hl.ImageParam(hl.Float(32), 2, "b")
+    j, i = hl.Var("j"), hl.Var("i")
+    sums, output = hl.Func("sums"), hl.Func("output")
+    k = hl.RDom([(0, problem.k)])
+    sums[j, i] = 0.0
+    sums[j, i] += a[k.x, i] * b[j, k.x]
+    output[j, i] = sums[j, i]
+    return output, [a, b], [(problem.m, problem.k), (problem.k, problem.n)], (problem.m, problem.n)
+
+
+def _estimate(function: Any, shape: tuple[int, ...]) -> None:
+    function.set_estimates([(0, size) for size in reversed(shape)])
+
+
+class Compiled:
+    """A schedule of a problem that can be timed."""
+
+    def __init__(self, name: str, seed: int) -> None:
+        problem = PROBLEMS[name]
+        built = _convolution(problem) if isinstance(problem, Convolution) else _product(problem)
+        output, inputs, shapes, shape = built
+        for parameter, own in zip(inputs, shapes, strict=True):
+            _estimate(parameter, own)
+        _estimate(output, shape)
+        pipeline = hl.Pipeline(output)
+        target = hl.get_host_target()
+        options = {"parallelism": 1, "random_dropout_seed": seed}
+        if seed:
+            options["random_dropout"] = _DROPOUT
+        pipeline.apply_autoscheduler(target, hl.AutoschedulerParams("Adams2019", options))
+        generator = np.random.default_rng(0)
+        self._arrays = [generator.random(size, dtype=np.float32) for size in shapes]
+        for parameter, array in zip(inputs, self._arrays, strict=True):
+            parameter.set(hl.Buffer(array))
+        pipeline.compile_jit(target)
+        self._pipeline, self._output = pipeline, hl.Buffer(np.zeros(shape, np.float32))
+        self._pipeline.realize(self._output)
+        self._problem = problem
+
+    def seconds(self) -> float:
+        """Of a call, in the mean of those that fit a sample."""
+        begin, calls = time.perf_counter(), 0
+        while (spent := time.perf_counter() - begin) < _SAMPLE:
+            self._pipeline.realize(self._output)
+            calls += 1
+        return spent / calls
+
+    def wrong(self) -> bool:
+        """Whether a product differs from NumPy's by more than rounding."""
+        if not isinstance(self._problem, Product):
+            return False
+        expected = self._arrays[0] @ self._arrays[1]
+        return not np.allclose(np.array(self._output), expected, rtol=1e-3)
+
+
+def main() -> None:
+    hl.load_plugin(str(_PLUGIN))
+    name = sys.argv[1]
+    budget, seed, step = float(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
+    begin = time.perf_counter()
+    best: tuple[float, Compiled] | None = None
+    while best is None or time.perf_counter() - begin < budget:
+        compiled = Compiled(name, seed)
+        seconds = min(compiled.seconds() for _ in range(3))
+        print(seed, f"{time.perf_counter() - begin:.3f}", f"{seconds:.9f}", flush=True)
+        if best is None or seconds < best[0]:
+            best = seconds, compiled
+        seed += step
+    if best[1].wrong():
+        sys.exit(f"{name}: the answer is wrong")
+    print("ready", flush=True)
+    for _ in sys.stdin:
+        print(f"{best[1].seconds():.9f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

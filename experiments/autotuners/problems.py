@@ -1,0 +1,55 @@
+"""The problems, as the workers of all systems read them from their command line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Convolution:
+    """One image of float, channels last, padding stored; the filter is height x width x channels x filters."""
+
+    channels: int
+    filters: int
+    #: of the output
+    height: int
+    width: int
+    kernel: int
+    stride: int
+
+    @property
+    def image(self) -> tuple[int, int, int]:
+        """The shape of the input with its padding."""
+        rows, columns = ((size - 1) * self.stride + self.kernel for size in (self.height, self.width))
+        return rows, columns, self.channels
+
+    @property
+    def operations(self) -> int:
+        return 2 * self.height * self.width * self.filters * self.channels * self.kernel**2
+
+
+@dataclass(frozen=True)
+class Product:
+    """C = A * B of float, all row-major: M x K times K x N."""
+
+    m: int
+    n: int
+    k: int
+
+    @property
+    def operations(self) -> int:
+        return 2 * self.m * self.n * self.k
+
+
+Problem = Convolution | Product
+
+PROBLEMS: dict[str, Problem] = {
+    "resnet_00": Convolution(3, 64, 112, 112, 7, 2),
+    "resnet_03": Convolution(64, 64, 56, 56, 3, 1),
+    "resnet_09": Convolution(512, 128, 28, 28, 1, 1),
+    "resnet_12": Convolution(256, 256, 14, 14, 3, 1),
+    "resnet_17": Convolution(512, 512, 7, 7, 3, 1),
+    "gemm_512x512x512": Product(512, 512, 512),
+    "gemm_128x768x3072": Product(128, 768, 3072),
+    "gemm_4096x16x4096": Product(4096, 16, 4096),
+}
