@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from polydl import registry
+from polydl import cycle_collection, registry
 from polydl.clock import Clock, StageClock
 from polydl.contracts import Candidate, Microkernel, Ranker
 from polydl.contracts.search import Strategy
@@ -344,17 +344,19 @@ def candidates(
     failures: list[AnalysisError] = []
     for start in range(0, len(variants), _BATCH):
         batch = variants[start : start + _BATCH]
-        with times.stage("apply"):
-            applied = [apply_one(variant) for variant in batch]
-        with times.stage("working sets"):
-            known = working_sets_of_variants(batch, applied, _cache_bytes(machine))
-            failures += known.failures.values()
-        with times.stage("model"):
-            for number, one in enumerate(applied):
-                if number not in known.failures:
-                    analysed.append(predicted_candidate(one, known[number], machine))
-                if progress is not None:
-                    progress(Stage("analyse", start + number + 1, len(variants)))
+        # Plans and working sets are very many objects, and none of them is a cycle: to look for such takes a quarter.
+        with cycle_collection.paused():
+            with times.stage("apply"):
+                applied = [apply_one(variant) for variant in batch]
+            with times.stage("working sets"):
+                known = working_sets_of_variants(batch, applied, _cache_bytes(machine))
+                failures += known.failures.values()
+            with times.stage("model"):
+                for number, one in enumerate(applied):
+                    if number not in known.failures:
+                        analysed.append(predicted_candidate(one, known[number], machine))
+                    if progress is not None:
+                        progress(Stage("analyse", start + number + 1, len(variants)))
     if failures and not analysed:
         raise failures[0]
     return tuple(analysed)

@@ -21,6 +21,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,8 +30,7 @@ from typing import Any
 
 from experiments.autotuners.problems import PROBLEMS
 from experiments.tables import markdown
-from polydl.files import temporary_directory
-from polydl.machine import Machine
+from polydl import Machine
 from polydl.workloads import workload
 
 _FOLDER = Path(__file__).parent
@@ -154,7 +154,8 @@ def _line(process: subprocess.Popen[str]) -> str:
 
 def compared(name: str, options: argparse.Namespace) -> dict[str, Any]:
     """One problem by all systems."""
-    with temporary_directory() as folder:
+    with tempfile.TemporaryDirectory() as directory:
+        folder = Path(directory)
         found = {
             system: polydl(name, numerics, options.budget, folder / numerics) for system, numerics in _POLYDL.items()
         }
