@@ -12,7 +12,7 @@ from polydl.bench.polybench import DATASETS, FOLDER
 from polydl.commands.output import STANDARD_OUTPUT, write_document
 from polydl.commands.storing import warn_of_directory
 from polydl.errors import OptionError
-from polydl.presentation.completion import complete_directories, complete_suites
+from polydl.presentation.completion import complete_suites
 from polydl.presentation.options import (
     LAYOUTS,
     OUT,
@@ -20,6 +20,7 @@ from polydl.presentation.options import (
     WEIGHTS,
     cold_option,
     debug_option,
+    include_option,
     json_option,
     macros_of,
     quiet_option,
@@ -45,14 +46,7 @@ if TYPE_CHECKING:
     "-D", "--define", "definitions", metavar="NAME=VALUE", multiple=True,
     help="A macro of the C files, or the value of an integer parameter of their functions. May be repeated.",
 )  # fmt: skip
-@click.option(
-    "-I",
-    "--include",
-    metavar="DIR",
-    multiple=True,
-    shell_complete=complete_directories,
-    help="Search there for #include files.",
-)
+@include_option
 @click.option("--init", default="", metavar="FUNCTION", help="A function of the C file that fills the arrays.")
 @click.option(
     "--suite",

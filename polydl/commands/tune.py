@@ -10,12 +10,12 @@ import click
 from polydl.commands.output import FAILURE, STANDARD_OUTPUT, write_document
 from polydl.commands.storing import warn_of_directory
 from polydl.errors import OptionError
-from polydl.presentation.completion import complete_directories
 from polydl.presentation.options import (
     OUT,
     Search,
     cold_option,
     debug_option,
+    include_option,
     json_option,
     macros_of,
     quiet_option,
@@ -45,15 +45,7 @@ if TYPE_CHECKING:
     multiple=True,
     help="A macro of all files, or the value of an integer parameter. May be repeated.",
 )
-@click.option(
-    "-I",
-    "--include",
-    "include",
-    metavar="DIR",
-    multiple=True,
-    shell_complete=complete_directories,
-    help="Search there for #include files.",
-)
+@include_option
 @click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads to use (all cores).")
 @click.option("--cluster", metavar="ADDRESS", help="Compile and time on the nodes of this Dask scheduler.")
 @click.option("--cpu", "cpus", metavar="KEY", multiple=True, help="Time on nodes of this type (one of each type).")

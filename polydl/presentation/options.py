@@ -232,6 +232,11 @@ def _gathered(name: str, kind: type[Any], *options: Callable[[Command], Command]
     return decorate
 
 
+include_option = click.option(
+    "-I", "--include", metavar="DIR", multiple=True, shell_complete=complete_directories,
+    help="Search there for #include files.",
+)  # fmt: skip
+
 source_options = _gathered(
     "source",
     Source,
@@ -241,10 +246,7 @@ source_options = _gathered(
         "-D", "--define", "define", metavar="NAME=VALUE", multiple=True,
         help="A macro, or the value of an integer parameter of the function. May be repeated.",
     ),
-    click.option(
-        "-I", "--include", "include", metavar="DIR", multiple=True, shell_complete=complete_directories,
-        help="Search there for #include files.",
-    ),
+    include_option,
     click.option(
         "--workload", metavar="NAME", shell_complete=complete_workloads,
         help="Instead of FILE: a ready layer or product, as resnet_03, gemm_64x96x128.",
