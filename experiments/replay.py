@@ -19,7 +19,7 @@ from pathlib import Path
 
 from experiments.tables import markdown
 from polydl import registry
-from polydl.learning.recorded_space import Row, recorded_rows, searched
+from polydl.learning.recorded_space import Row, RowsNode, recorded_rows, searched
 
 COUNTS = (5, 10, 20, 40, 80)
 
@@ -31,9 +31,10 @@ def shares(
     for nest, rows in nests.items():
         best = min(row.seconds for row in rows if row.seconds is not None)
         counts = [count for count in COUNTS if count < len(rows)]
+        root = RowsNode(tuple(rows))
         for name in strategies:
             for seed in range(seeds):
-                times = searched(rows, registry.load("strategies", name), seed=seed, runs=max(counts))
+                times = searched(root, registry.load("strategies", name), seed=seed, runs=max(counts))
                 for count in counts:
                     yield nest, name, seed, count, best / times[min(count, len(times)) - 1]
 

@@ -10,12 +10,12 @@ from itertools import product
 
 from polydl.contracts.search import Search, Trial
 from polydl.ir.variant import Tile, Variant
-from polydl.learning.recorded_space import RecordedSpace, Row
+from polydl.learning.recorded_space import RecordedSpace, Row, RowsNode
 
 
 def bounded(rows: Sequence[Row], ranked: int, seed: int, bound: Callable[[Row], float]) -> RecordedSpace:
     """The space of these rows, with other bounds of their times."""
-    return RecordedSpace([replace(row, least=bound(row)) for row in rows], ranked, seed)
+    return RecordedSpace(RowsNode(tuple(replace(row, least=bound(row)) for row in rows)), ranked, seed)
 
 
 def landscape(seed: int) -> list[Row]:

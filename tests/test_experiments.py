@@ -18,6 +18,7 @@ import pytest
 import polydl
 from polydl.ir.variant import Tile, Variant
 from polydl.learning import recorded_space
+from polydl.workloads import workload
 
 ROOT = Path(__file__).parents[1]
 RECORDED = Path(__file__).parent / "data" / "bench_results.json"
@@ -311,3 +312,10 @@ def test_runs_of_random_nests_take_the_place_of_earlier_ones_and_their_tables_th
     assert "| parse: a\\|b | 2 |" in text
     for line in run("experiments.random_nests", "--table", data):
         assert line in text
+
+
+def test_problems_of_the_autotuners_are_those_of_the_workloads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    problems = import_module("experiments.autotuners.problems").PROBLEMS
+    for name, problem in problems.items():
+        assert problem.operations == workload(name).flops, name

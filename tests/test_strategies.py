@@ -21,7 +21,7 @@ from polydl.contracts.search import Strategy, Trial
 from polydl.errors import OptionError
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Interchange, Tile, Variant
-from polydl.learning.recorded_space import RecordedSpace, Row, named_steps, rows_of, searched
+from polydl.learning.recorded_space import RecordedSpace, Row, RowsNode, named_steps, rows_of, searched
 from polydl.learning.samples import machines_beside, measured_nests, read_records
 from polydl.ranked import ranked_variants
 from polydl.search_space import RankedSpace
@@ -295,7 +295,7 @@ def test_steps_of_variants_become_decisions_that_each_of_them_has() -> None:
 
 
 def test_the_best_time_of_a_replayed_search_never_rises() -> None:
-    times = searched(ROWS[1], strategy("ranked"), seed=0, runs=23)
+    times = searched(RowsNode(tuple(ROWS[1])), strategy("ranked"), seed=0, runs=23)
     assert len(times) == 23
     assert times == sorted(times, reverse=True)
 
@@ -308,5 +308,5 @@ def test_recorded_nests_are_searched_as_they_were_measured() -> None:
     assert [row.seconds for row in rows] == list(nest.seconds)
     assert all(row.least < (row.seconds or 0.0) for row in rows), "a bound is one"
     for name in NAMES:
-        times = searched(rows, strategy(name), seed=0, runs=len(rows))
+        times = searched(RowsNode(tuple(rows)), strategy(name), seed=0, runs=len(rows))
         assert times[-1] == pytest.approx(min(nest.seconds), rel=0.1), name

@@ -16,7 +16,7 @@ from typing import Any
 
 import halide as hl
 import numpy as np
-from problems import PROBLEMS, Convolution, Product
+from problems import PROBLEMS, Convolution, Problem, Product, inputs, is_right, output
 
 _PLUGIN = Path(hl.__file__).parent / "lib64" / "libautoschedule_adams2019.so"
 # A sample takes at least so many seconds.
@@ -25,29 +25,28 @@ _SAMPLE = 0.02
 _DROPOUT = 80
 
 
-def _convolution(problem: Convolution) -> tuple[Any, list[Any], list[tuple[int, ...]], tuple[int, ...]]:
+def _convolution(problem: Convolution) -> tuple[Any, list[Any]]:
     image, weights = hl.ImageParam(hl.Float(32), 3, "image"), hl.ImageParam(hl.Float(32), 4, "weights")
     c, x, y = hl.Var("c"), hl.Var("x"), hl.Var("y")
-    sums, output = hl.Func("sums"), hl.Func("output")
+    sums, result = hl.Func("sums"), hl.Func("result")
     taps = hl.RDom([(0, problem.channels), (0, problem.kernel), (0, problem.kernel)])
     sums[c, x, y] = 0.0
     sums[c, x, y] += (
         weights[c, taps.x, taps.y, taps.z] * image[taps.x, x * problem.stride + taps.y, y * problem.stride + taps.z]
     )
-    output[c, x, y] = sums[c, x, y]
-    shapes = [problem.image, (problem.kernel, problem.kernel, problem.channels, problem.filters)]
-    return output, [image, weights], shapes, (problem.height, problem.width, problem.filters)
+    result[c, x, y] = sums[c, x, y]
+    return result, [image, weights]
 
 
-def _product(problem: Product) -> tuple[Any, list[Any], list[tuple[int, ...]], tuple[int, ...]]:
+def _product(problem: Product) -> tuple[Any, list[Any]]:
     a, b = hl.ImageParam(hl.Float(32), 2, "a"), hl.ImageParam(hl.Float(32), 2, "b")
     j, i = hl.Var("j"), hl.Var("i")
-    sums, output = hl.Func("sums"), hl.Func("output")
+    sums, result = hl.Func("sums"), hl.Func("result")
     k = hl.RDom([(0, problem.k)])
     sums[j, i] = 0.0
     sums[j, i] += a[k.x, i] * b[j, k.x]
-    output[j, i] = sums[j, i]
-    return output, [a, b], [(problem.m, problem.k), (problem.k, problem.n)], (problem.m, problem.n)
+    result[j, i] = sums[j, i]
+    return result, [a, b]
 
 
 def _estimate(function: Any, shape: tuple[int, ...]) -> None:
@@ -57,14 +56,13 @@ def _estimate(function: Any, shape: tuple[int, ...]) -> None:
 class Compiled:
     """A schedule of a problem that can be timed."""
 
-    def __init__(self, name: str, seed: int) -> None:
-        problem = PROBLEMS[name]
-        built = _convolution(problem) if isinstance(problem, Convolution) else _product(problem)
-        output, inputs, shapes, shape = built
-        for parameter, own in zip(inputs, shapes, strict=True):
+    def __init__(self, problem: Problem, seed: int) -> None:
+        result, parameters = _convolution(problem) if isinstance(problem, Convolution) else _product(problem)
+        shapes, shape = inputs(problem), output(problem)
+        for parameter, own in zip(parameters, shapes, strict=True):
             _estimate(parameter, own)
-        _estimate(output, shape)
-        pipeline = hl.Pipeline(output)
+        _estimate(result, shape)
+        pipeline = hl.Pipeline(result)
         target = hl.get_host_target()
         options = {"parallelism": 1, "random_dropout_seed": seed}
         if seed:
@@ -72,12 +70,13 @@ class Compiled:
         pipeline.apply_autoscheduler(target, hl.AutoschedulerParams("Adams2019", options))
         generator = np.random.default_rng(0)
         self._arrays = [generator.random(size, dtype=np.float32) for size in shapes]
-        for parameter, array in zip(inputs, self._arrays, strict=True):
+        for parameter, array in zip(parameters, self._arrays, strict=True):
             parameter.set(hl.Buffer(array))
         pipeline.compile_jit(target)
-        self._pipeline, self._output = pipeline, hl.Buffer(np.zeros(shape, np.float32))
+        self._pipeline, self._problem = pipeline, problem
+        self._answer = np.zeros(shape, np.float32)
+        self._output = hl.Buffer(self._answer)
         self._pipeline.realize(self._output)
-        self._problem = problem
 
     def seconds(self) -> float:
         """Of a call, in the mean of those that fit a sample."""
@@ -87,29 +86,25 @@ class Compiled:
             calls += 1
         return spent / calls
 
-    def wrong(self) -> bool:
-        """Whether a product differs from NumPy's by more than rounding."""
-        if not isinstance(self._problem, Product):
-            return False
-        expected = self._arrays[0] @ self._arrays[1]
-        return not np.allclose(np.array(self._output), expected, rtol=1e-3)
+    def is_right(self) -> bool:
+        return is_right(self._problem, self._arrays, self._answer)
 
 
 def main() -> None:
     hl.load_plugin(str(_PLUGIN))
-    name = sys.argv[1]
+    problem = PROBLEMS[sys.argv[1]]
     budget, seed, step = float(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
     begin = time.perf_counter()
     best: tuple[float, Compiled] | None = None
     while best is None or time.perf_counter() - begin < budget:
-        compiled = Compiled(name, seed)
+        compiled = Compiled(problem, seed)
         seconds = min(compiled.seconds() for _ in range(3))
         print(seed, f"{time.perf_counter() - begin:.3f}", f"{seconds:.9f}", flush=True)
         if best is None or seconds < best[0]:
             best = seconds, compiled
         seed += step
-    if best[1].wrong():
-        sys.exit(f"{name}: the answer is wrong")
+    if not best[1].is_right():
+        sys.exit(f"{sys.argv[1]}: the answer is wrong")
     print("ready", flush=True)
     for _ in sys.stdin:
         print(f"{best[1].seconds():.9f}", flush=True)

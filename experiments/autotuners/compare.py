@@ -25,6 +25,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,8 @@ from polydl.workloads import workload
 
 _FOLDER = Path(__file__).parent
 _READY = "ready"
+# Times of different minutes differ by some hundredths.
+_LEVEL = 1.02
 _ONE_THREAD = {"HL_NUM_THREADS": "1", "TVM_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 # Seconds since the search began, and of a call of the best until then.
 Progress = list[tuple[float, float]]
@@ -170,27 +173,31 @@ def compared(name: str, options: argparse.Namespace) -> dict[str, Any]:
 
 
 def table(problems: Sequence[Mapping[str, Any]]) -> list[str]:
-    """GFLOPS of each system's best after its budget; behind polydl's, when it was as fast as the best of the others."""
-    systems = [*_POLYDL, *_PEERS]
-    rows = []
+    """GFLOPS of each system's best after its budget, and polydl's over the best of the others.
+
+    Behind polydl's is when it was level with the best of the others, behind those how many schedules were measured.
+    """
+    rows, ratios = [], {system: [] for system in _POLYDL}
     for problem in problems:
-        operations, row = problem["operations"], [problem["name"]]
-        peers = [statistics.median(samples) for peer in _PEERS if (samples := problem["systems"][peer]["samples"])]
-        for system in systems:
-            own = problem["systems"][system]
-            if not own["samples"]:
-                row.append("—")
-                continue
-            cell = f"{operations / statistics.median(own['samples']) / 1e9:.1f}"
+        seconds = {
+            system: statistics.median(each["samples"]) if each["samples"] else inf
+            for system, each in problem["systems"].items()
+        }
+        peer = min(seconds[system] for system in _PEERS)
+        row = [problem["name"]]
+        for system, each in problem["systems"].items():
+            rate = f"{problem['operations'] / seconds[system] / 1e9:.1f}" if seconds[system] < inf else "—"
             if system in _POLYDL:
-                level = [seconds for seconds, best in own["progress"] if best <= min(peers)]
-                cell += f" ({level[0]:.1f} s)" if level else " (never)"
+                level = [elapsed for elapsed, best in each["progress"] if best <= _LEVEL * peer]
+                row += [f"{rate} ({f'{level[0]:.1f} s' if level else 'never'})", f"{peer / seconds[system]:.2f}"]
+                ratios[system].append(peer / seconds[system])
             else:
-                cell += f" ({own['measured']})"
-            row.append(cell)
+                row.append(f"{rate} ({each['measured']})")
         rows.append(row)
-    heads = ["problem", *(f"{system} ({'level' if system in _POLYDL else 'schedules'})" for system in systems)]
-    return markdown(heads, rows)
+    means = [cell for each in ratios.values() for cell in ("", f"{statistics.geometric_mean(each):.2f}")]
+    rows.append(["geometric mean", *means, *("" for _ in _PEERS)])
+    heads = [head for system in _POLYDL for head in (f"{system} (level)", "ratio")]
+    return markdown(["problem", *heads, *(f"{system} (schedules)" for system in _PEERS)], rows)
 
 
 def main() -> None:
@@ -217,7 +224,7 @@ def main() -> None:
         problems.append(compared(name, options))
         document = {"cpu": machine.cpu_id, "problems": problems}
         options.out.write_text(json.dumps(document, separators=(",", ":")) + "\n", encoding="utf-8")
-        print("\n".join(table(problems[-1:])[2:]), flush=True)
+        print(table(problems[-1:])[2], flush=True)
 
 
 if __name__ == "__main__":

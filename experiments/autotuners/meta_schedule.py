@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import tvm
-from problems import PROBLEMS, Convolution
+from problems import PROBLEMS, Convolution, inputs, is_right, output
 from tvm import te
 from tvm.s_tir import meta_schedule
 
@@ -24,34 +24,24 @@ _BATCH = 16
 _SAMPLE = 20
 
 
-def _module(name: str) -> tuple[Any, list[tuple[int, ...]]]:
+def _module(name: str) -> Any:
     problem = PROBLEMS[name]
+    first, second = (te.placeholder(shape, name=name) for shape, name in zip(inputs(problem), "ab", strict=True))
     if isinstance(problem, Convolution):
-        shapes = [
-            problem.image,
-            (problem.kernel, problem.kernel, problem.channels, problem.filters),
-            (problem.height, problem.width, problem.filters),
-        ]
-        image, weights = te.placeholder(shapes[0], name="image"), te.placeholder(shapes[1], name="weights")
         rows, columns = te.reduce_axis((0, problem.kernel)), te.reduce_axis((0, problem.kernel))
         channel = te.reduce_axis((0, problem.channels))
-        output = te.compute(
-            shapes[2],
+        result = te.compute(
+            output(problem),
             lambda y, x, c: te.sum(
-                image[y * problem.stride + rows, x * problem.stride + columns, channel]
-                * weights[rows, columns, channel, c],
+                first[y * problem.stride + rows, x * problem.stride + columns, channel]
+                * second[rows, columns, channel, c],
                 axis=[rows, columns, channel],
             ),
-            name="output",
         )
-        function = te.create_prim_func([image, weights, output])
     else:
-        shapes = [(problem.m, problem.k), (problem.k, problem.n), (problem.m, problem.n)]
-        a, b = te.placeholder(shapes[0], name="a"), te.placeholder(shapes[1], name="b")
         k = te.reduce_axis((0, problem.k))
-        output = te.compute(shapes[2], lambda i, j: te.sum(a[i, k] * b[k, j], axis=k), name="output")
-        function = te.create_prim_func([a, b, output])
-    return tvm.IRModule({"main": function}), shapes
+        result = te.compute(output(problem), lambda i, j: te.sum(first[i, k] * second[k, j], axis=k))
+    return tvm.IRModule({"main": te.create_prim_func([first, second, result])})
 
 
 def _target(processor: str) -> Any:
@@ -59,10 +49,9 @@ def _target(processor: str) -> Any:
 
 
 def _search(name: str, folder: Path, processor: str) -> None:
-    module, _ = _module(name)
     evaluator = meta_schedule.runner.EvaluatorConfig(number=1, repeat=3, min_repeat_ms=_SAMPLE)
     meta_schedule.tune_tir(
-        module,
+        _module(name),
         _target(processor),
         str(folder),
         max_trials_global=_TRIALS,
@@ -72,18 +61,15 @@ def _search(name: str, folder: Path, processor: str) -> None:
 
 
 def _time(name: str, folder: Path, processor: str) -> None:
-    module, shapes = _module(name)
-    target = _target(processor)
+    problem, target = PROBLEMS[name], _target(processor)
     database = meta_schedule.database.JSONDatabase(work_dir=str(folder))
-    schedule = meta_schedule.tir_integration.compile_tir(database, module, target)
+    schedule = meta_schedule.tir_integration.compile_tir(database, _module(name), target)
     compiled = tvm.compile(schedule.mod, target)
     generator = np.random.default_rng(0)
-    arrays = [generator.random(shape, dtype=np.float32) for shape in shapes]
-    tensors = [tvm.runtime.tensor(array) for array in arrays]
+    arrays = [generator.random(shape, dtype=np.float32) for shape in inputs(problem)]
+    tensors = [tvm.runtime.tensor(array) for array in (*arrays, np.zeros(output(problem), np.float32))]
     compiled(*tensors)
-    if not isinstance(PROBLEMS[name], Convolution) and not np.allclose(
-        tensors[2].numpy(), arrays[0] @ arrays[1], rtol=1e-3
-    ):
+    if not is_right(problem, arrays, tensors[2].numpy()):
         sys.exit(f"{name}: the answer is wrong")
     evaluator = compiled.mod.time_evaluator("main", tvm.cpu(), number=1, min_repeat_ms=_SAMPLE)
     print("ready", flush=True)

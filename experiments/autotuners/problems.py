@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,32 @@ class Product:
 
 
 Problem = Convolution | Product
+
+
+def inputs(problem: Problem) -> list[tuple[int, ...]]:
+    """Shapes of the image and the filter, or of A and B."""
+    if isinstance(problem, Product):
+        return [(problem.m, problem.k), (problem.k, problem.n)]
+    return [problem.image, (problem.kernel, problem.kernel, problem.channels, problem.filters)]
+
+
+def output(problem: Problem) -> tuple[int, ...]:
+    if isinstance(problem, Product):
+        return problem.m, problem.n
+    return problem.height, problem.width, problem.filters
+
+
+def is_right(problem: Problem, arrays: Sequence[Any], answer: Any) -> bool:
+    """Whether an answer is NumPy's, but for rounding."""
+    first, second = arrays
+    if isinstance(problem, Product):
+        expected = first @ second
+    else:
+        windows = np.lib.stride_tricks.sliding_window_view(first, (problem.kernel, problem.kernel), (0, 1))
+        strided = windows[:: problem.stride, :: problem.stride]
+        expected = np.einsum("yxcij,ijcf->yxf", strided, second, optimize=True)
+    return np.allclose(answer, expected, rtol=1e-3)
+
 
 PROBLEMS: dict[str, Problem] = {
     "resnet_00": Convolution(3, 64, 112, 112, 7, 2),

@@ -35,24 +35,34 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class RowsNode:
-    """The rows that are left."""
+    """The rows that are left. What a decision leaves of them is worked out once for all searches from the same root."""
 
     rows: tuple[Row, ...]
 
     @cached_property
     def undecided(self) -> tuple[str, ...]:
-        return tuple(name for name in self.rows[0].values if len(self.values(name)) > 1)
+        return tuple(name for name, values in self._values.items() if len(values) > 1)
 
     @cached_property
     def decided(self) -> dict[str, Hashable]:
-        return {name: self.rows[0].values[name] for name in self.rows[0].values if len(self.values(name)) == 1}
+        return {name: values[0] for name, values in self._values.items() if len(values) == 1}
+
+    @cached_property
+    def _values(self) -> dict[str, tuple[Hashable, ...]]:
+        return {name: tuple(dict.fromkeys(row.values[name] for row in self.rows)) for name in self.rows[0].values}
+
+    @cached_property
+    def _taken(self) -> dict[tuple[str, Hashable], RowsNode | None]:
+        return {}
 
     def values(self, name: str) -> tuple[Hashable, ...]:
-        return tuple(dict.fromkeys(row.values[name] for row in self.rows))
+        return self._values[name]
 
     def take(self, name: str, value: Hashable) -> RowsNode | None:
-        left = tuple(row for row in self.rows if row.values[name] == value)
-        return RowsNode(left) if left else None
+        if (name, value) not in self._taken:
+            left = tuple(row for row in self.rows if row.values[name] == value)
+            self._taken[name, value] = RowsNode(left) if left else None
+        return self._taken[name, value]
 
     def variant(self) -> Variant | None:
         return self.rows[0].variant
@@ -64,13 +74,13 @@ class RowsNode:
 class RecordedSpace:
     """Satisfies ``SearchSpace``. A part of the rows is ranked beforehand."""
 
-    def __init__(self, rows: Sequence[Row], ranked: int, seed: int) -> None:
-        self.rows = {row.variant.id: row for row in rows}
-        self._left = list(rows)
+    def __init__(self, root: RowsNode, ranked: int, seed: int) -> None:
+        self.root = root
+        self.rows = {row.variant.id: row for row in root.rows}
+        self._left = list(root.rows)
         random.Random(seed).shuffle(self._left)
         first, self._left = self._left[:ranked], self._left[ranked:]
         self.ranked = tuple(row.variant for row in sorted(first, key=lambda row: row.predicted))
-        self.root = RowsNode(tuple(rows))
 
     def predicted(self, variants: Sequence[Variant]) -> list[float]:
         return [self.rows[variant.id].predicted for variant in variants]
@@ -130,9 +140,9 @@ def rows_of(nest: MeasuredNest, ranker: Ranker) -> list[Row]:
     ]
 
 
-def searched(rows: Sequence[Row], strategy: Strategy, *, seed: int, runs: int, batch: int = 5) -> list[float]:
+def searched(root: RowsNode, strategy: Strategy, *, seed: int, runs: int, batch: int = 5) -> list[float]:
     """The best time after each run of a search that begins with nothing but a ranking of half of the rows."""
-    space = RecordedSpace(rows, len(rows) // 2, seed)
+    space = RecordedSpace(root, len(root.rows) // 2, seed)
     search = strategy.begin(space, seed=seed)
     best: list[float] = []
     while len(best) < runs and (proposed := search.propose(min(batch, runs - len(best)))):

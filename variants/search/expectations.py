@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
+from functools import cache
+from itertools import chain
 
 import numpy as np
 
@@ -30,9 +32,9 @@ class Expectations:
         self._values: dict[str, Mapping[str, Hashable]] = {}
         self.trials: list[Trial] = []
         self.seen: set[str] = set()
-        self._weights: list[float] = []
-        self._learned: list[Mapping[str, Hashable]] = []
         self._mean = 0.0
+        # What each decision adds to the correction of a variant that takes it.
+        self._shares: dict[tuple[str, Hashable], float] = {}
 
     def remember(self, walked: Walked) -> Variant:
         self._values.setdefault(walked.variant.id, walked.values)
@@ -65,18 +67,25 @@ class Expectations:
             for trial, seconds in zip(passed, predicted, strict=True)
             if trial.seconds is not None and 0 < seconds < math.inf
         ]
-        self._learned = [self.values(variant) for variant, _ in usable]
+        self._shares = {}
         if not usable:
             return
         off = np.array([deviation for _, deviation in usable])
         self._mean = float(off.mean())
-        alike = np.array([[likeness(one, other) for other in self._learned] for one in self._learned])
-        self._weights = np.linalg.solve(alike + _NOISE * np.eye(len(usable)), off - self._mean).tolist()
+        learned = [tuple(self.values(variant).items()) for variant, _ in usable]
+        places = {decision: place for place, decision in enumerate(dict.fromkeys(chain.from_iterable(learned)))}
+        taken, weighed = np.zeros((2, len(learned), len(places)))
+        for row, decisions in enumerate(learned):
+            columns = [places[decision] for decision in decisions]
+            taken[row, columns] = 1.0
+            weighed[row, columns] = _weights(len(decisions))
+        weights = np.linalg.solve(weighed @ taken.T + _NOISE * np.eye(len(learned)), off - self._mean)
+        self._shares = dict(zip(places, (weights @ taken).tolist(), strict=True))
 
     def of(self, variants: Sequence[Variant]) -> list[float]:
         """Seconds, or what the ranker compares by."""
         predicted = self._space.predicted(variants)
-        if not self._learned:
+        if not self._shares:
             return list(predicted)
         return [
             seconds * math.exp(self._mean + self._correction(variant)) if seconds < math.inf else math.inf
@@ -84,8 +93,9 @@ class Expectations:
         ]
 
     def _correction(self, variant: Variant) -> float:
-        own = self.values(variant)
-        return float(np.dot([likeness(own, other) for other in self._learned], self._weights))
+        decisions = self.values(variant)
+        shares = (self._shares.get(decision, 0.0) for decision in decisions.items())
+        return sum(weight * share for weight, share in zip(_weights(len(decisions)), shares, strict=True))
 
     def ordered(self, variants: Sequence[Variant]) -> list[Variant]:
         """Those that were not measured, the most promising first, each once."""
@@ -95,11 +105,8 @@ class Expectations:
         return [fresh[place] for place in places if expected[place] < math.inf]
 
 
-def likeness(one: Mapping[str, Hashable], other: Mapping[str, Hashable]) -> float:
-    """The share of decisions that agree, the n-th with a weight of 1/n; 0 where nothing is known of one of them."""
-    agreeing = total = 0.0
-    for place, (name, value) in enumerate(one.items(), 1):
-        total += 1.0 / place
-        if name in other and other[name] == value:
-            agreeing += 1.0 / place
-    return agreeing / total if total else 0.0
+@cache
+def _weights(count: int) -> tuple[float, ...]:
+    """Of so many decisions, the n-th by 1/n; 1 together."""
+    total = sum(1.0 / place for place in range(1, count + 1))
+    return tuple(1.0 / (place * total) for place in range(1, count + 1))
