@@ -129,6 +129,11 @@ def test_each_measured_table_of_other_pages_has_its_samples_or_leads_to_them(pag
         ("2026-11-25-epyc-zen5", "experiments.fusion.bnorm", ["--out", DATA / "fusion-bnorm-zen5.json", "--table"]),
         (
             "2026-11-25-epyc-zen5",
+            "experiments.fusion.bnorm",
+            ["--out", DATA / "fusion-bnorm-zen5-again.json", "--table"],
+        ),
+        (
+            "2026-11-25-epyc-zen5",
             "experiments.fusion.conv_postops",
             ["--out", DATA / "fusion-postops-zen5.json", "--table"],
         ),
@@ -137,6 +142,7 @@ def test_each_measured_table_of_other_pages_has_its_samples_or_leads_to_them(pag
             "experiments.fusion.sequences",
             ["--out", DATA / "fusion-sequences-zen5.json", "--table"],
         ),
+        ("2026-11-25-search", "experiments.autotuners.compare", ["table", DATA / "autotuners-zen5.json"]),
         ("2026-11-24-random-nests", "experiments.random_nests", ["--table", DATA / "random_nests.jsonl"]),
     ],
 )  # fmt: skip

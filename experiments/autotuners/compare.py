@@ -129,19 +129,19 @@ def _improving(samples: Iterable[tuple[float, float]]) -> Progress:
     return progress
 
 
-def in_turns(found: Mapping[str, Found], rounds: int) -> dict[str, list[float]]:
+def in_turns(searches: Mapping[str, Found], rounds: int) -> dict[str, list[float]]:
     """The seconds of a call in each round, by system. A system whose best can't be compiled again has none."""
-    samples: dict[str, list[float]] = {system: [] for system in found}
+    samples: dict[str, list[float]] = {system: [] for system in searches}
     # Halide's holder is ready since its search ended.
-    ready = [system for system, each in found.items() if system == HALIDE or _line(each.holder) == _READY]
+    ready = [system for system, each in searches.items() if system == HALIDE or _line(each.holder) == _READY]
     for _ in range(rounds):
         for system in ready:
-            holder = found[system].holder
+            holder = searches[system].holder
             assert holder.stdin is not None
             holder.stdin.write("\n")
             holder.stdin.flush()
             samples[system].append(float(_line(holder)))
-    for each in found.values():
+    for each in searches.values():
         each.holder.communicate()
     return samples
 
