@@ -16,11 +16,10 @@ from typing import Any
 
 import halide as hl
 import numpy as np
-from problems import PROBLEMS, Convolution, Problem, Product, inputs, is_right, output
+from problems import PROBLEMS, Convolution, Problem, Product, drawn, inputs, is_right, output
+from timing import answer, seconds_of
 
 _PLUGIN = Path(hl.__file__).parent / "lib64" / "libautoschedule_adams2019.so"
-# A sample takes at least so many seconds.
-_SAMPLE = 0.02
 # In percent, the chance of a decision of the beam search to survive, as autotune_loop.sh has it.
 _DROPOUT = 80
 
@@ -58,8 +57,8 @@ class Compiled:
 
     def __init__(self, problem: Problem, seed: int) -> None:
         result, parameters = _convolution(problem) if isinstance(problem, Convolution) else _product(problem)
-        shapes, shape = inputs(problem), output(problem)
-        for parameter, own in zip(parameters, shapes, strict=True):
+        shape = output(problem)
+        for parameter, own in zip(parameters, inputs(problem), strict=True):
             _estimate(parameter, own)
         _estimate(result, shape)
         pipeline = hl.Pipeline(result)
@@ -68,8 +67,7 @@ class Compiled:
         if seed:
             options["random_dropout"] = _DROPOUT
         pipeline.apply_autoscheduler(target, hl.AutoschedulerParams("Adams2019", options))
-        generator = np.random.default_rng(0)
-        self._arrays = [generator.random(size, dtype=np.float32) for size in shapes]
+        self._arrays = drawn(problem)
         for parameter, array in zip(parameters, self._arrays, strict=True):
             parameter.set(hl.Buffer(array))
         pipeline.compile_jit(target)
@@ -79,12 +77,7 @@ class Compiled:
         self._pipeline.realize(self._output)
 
     def seconds(self) -> float:
-        """Of a call, in the mean of those that fit a sample."""
-        begin, calls = time.perf_counter(), 0
-        while (spent := time.perf_counter() - begin) < _SAMPLE:
-            self._pipeline.realize(self._output)
-            calls += 1
-        return spent / calls
+        return seconds_of(lambda: self._pipeline.realize(self._output))
 
     def is_right(self) -> bool:
         return is_right(self._problem, self._arrays, self._answer)
@@ -105,9 +98,7 @@ def main() -> None:
         seed += step
     if not best[1].is_right():
         sys.exit(f"{sys.argv[1]}: the answer is wrong")
-    print("ready", flush=True)
-    for _ in sys.stdin:
-        print(f"{best[1].seconds():.9f}", flush=True)
+    answer(best[1].seconds)
 
 
 if __name__ == "__main__":

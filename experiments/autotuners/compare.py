@@ -30,12 +30,12 @@ from pathlib import Path
 from typing import Any
 
 from experiments.autotuners.problems import PROBLEMS
+from experiments.autotuners.timing import READY
 from experiments.tables import markdown
 from polydl import Machine
 from polydl.workloads import workload
 
 _FOLDER = Path(__file__).parent
-_READY = "ready"
 # Times of different minutes differ by some hundredths.
 _LEVEL = 1.02
 _ONE_THREAD = {"HL_NUM_THREADS": "1", "TVM_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -85,7 +85,7 @@ def halide(name: str, budget: float, python: str) -> Found:
     searching = [_started(python, "adams2019.py", name, str(budget), str(seed), str(cores)) for seed in range(cores)]
     samples: list[tuple[float, float, int]] = []
     for number, process in enumerate(searching):
-        while (line := _line(process)) not in ("", _READY):
+        while (line := _line(process)) not in ("", READY):
             _, end, seconds = line.split()
             samples.append((float(end), float(seconds), number))
     best = min(samples, key=lambda sample: sample[1])[2]
@@ -133,7 +133,7 @@ def in_turns(searches: Mapping[str, Found], rounds: int) -> dict[str, list[float
     """The seconds of a call in each round, by system. A system whose best can't be compiled again has none."""
     samples: dict[str, list[float]] = {system: [] for system in searches}
     # Halide's holder is ready since its search ended.
-    ready = [system for system, each in searches.items() if system == HALIDE or _line(each.holder) == _READY]
+    ready = [system for system, each in searches.items() if system == HALIDE or _line(each.holder) == READY]
     for _ in range(rounds):
         for system in ready:
             holder = searches[system].holder
@@ -150,7 +150,7 @@ def _line(process: subprocess.Popen[str]) -> str:
     """The next line that is an answer; a library may write others. Empty at the end."""
     assert process.stdout is not None
     for line in process.stdout:
-        if line.strip() == _READY or line[:1].isdigit():
+        if line.strip() == READY or line[:1].isdigit():
             return line.strip()
     return ""
 

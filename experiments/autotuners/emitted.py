@@ -7,36 +7,26 @@ from __future__ import annotations
 
 import ctypes
 import sys
-import time
 
 import numpy as np
-from problems import PROBLEMS, Product, inputs, is_right, output
-
-# A sample takes at least so many seconds.
-_SAMPLE = 0.02
+from problems import PROBLEMS, Product, drawn, is_right, output
+from timing import answer, seconds_of
 
 
 def main() -> None:
     name, library = sys.argv[1:]
     problem = PROBLEMS[name]
-    generator = np.random.default_rng(0)
-    image, weights = (generator.random(shape, dtype=np.float32) for shape in inputs(problem))
-    answer = np.zeros(output(problem), np.float32)
+    first, second = drawn(problem)
+    result = np.zeros(output(problem), np.float32)
     # polydl compares convolutions itself, whose channels are blocked: the same elements in another order.
-    arrays = [answer, image, weights] if isinstance(problem, Product) else [answer, weights, image]
+    arrays = [result, first, second] if isinstance(problem, Product) else [result, second, first]
     function = getattr(ctypes.CDLL(library), name)
     function.restype = None
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
     function(*pointers)
-    if isinstance(problem, Product) and not is_right(problem, [image, weights], answer):
+    if isinstance(problem, Product) and not is_right(problem, [first, second], result):
         sys.exit(f"{name}: the answer is wrong")
-    print("ready", flush=True)
-    for _ in sys.stdin:
-        begin, calls = time.perf_counter(), 0
-        while (spent := time.perf_counter() - begin) < _SAMPLE:
-            function(*pointers)
-            calls += 1
-        print(f"{spent / calls:.9f}", flush=True)
+    answer(lambda: seconds_of(lambda: function(*pointers)))
 
 
 if __name__ == "__main__":

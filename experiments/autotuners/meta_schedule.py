@@ -1,8 +1,9 @@
 """TVM's MetaSchedule on one problem, as a process: its search, or the time of its best schedule.
 
-``python meta_schedule.py search NAME FOLDER`` searches until it is ended from outside; its database in the folder has a
-line for each schedule that was measured. ``python meta_schedule.py time NAME FOLDER`` compiles the best of the database
-again, and writes the seconds of a call for each line of its standard input.
+``python meta_schedule.py search NAME FOLDER PROCESSOR`` searches until it is ended from outside; its database in the
+folder has a line for each schedule that was measured. ``python meta_schedule.py time NAME FOLDER PROCESSOR`` compiles
+the best of the database again, and writes the seconds of a call for each line of its standard input. The processor is
+what LLVM calls it.
 """
 
 from __future__ import annotations
@@ -13,15 +14,15 @@ from typing import Any
 
 import numpy as np
 import tvm
-from problems import PROBLEMS, Convolution, inputs, is_right, output
+from problems import PROBLEMS, Convolution, drawn, inputs, is_right, output
+from timing import SAMPLE_SECONDS, answer
 from tvm import te
 from tvm.s_tir import meta_schedule
 
 # Without end: the search is ended when its time is up.
 _TRIALS = 10**6
 _BATCH = 16
-# A sample takes at least so many milliseconds.
-_SAMPLE = 20
+_SAMPLE_MILLISECONDS = round(1000 * SAMPLE_SECONDS)
 
 
 def _module(name: str) -> Any:
@@ -49,7 +50,7 @@ def _target(processor: str) -> Any:
 
 
 def _search(name: str, folder: Path, processor: str) -> None:
-    evaluator = meta_schedule.runner.EvaluatorConfig(number=1, repeat=3, min_repeat_ms=_SAMPLE)
+    evaluator = meta_schedule.runner.EvaluatorConfig(number=1, repeat=3, min_repeat_ms=_SAMPLE_MILLISECONDS)
     meta_schedule.tune_tir(
         _module(name),
         _target(processor),
@@ -65,16 +66,13 @@ def _time(name: str, folder: Path, processor: str) -> None:
     database = meta_schedule.database.JSONDatabase(work_dir=str(folder))
     schedule = meta_schedule.tir_integration.compile_tir(database, _module(name), target)
     compiled = tvm.compile(schedule.mod, target)
-    generator = np.random.default_rng(0)
-    arrays = [generator.random(shape, dtype=np.float32) for shape in inputs(problem)]
+    arrays = drawn(problem)
     tensors = [tvm.runtime.tensor(array) for array in (*arrays, np.zeros(output(problem), np.float32))]
     compiled(*tensors)
     if not is_right(problem, arrays, tensors[2].numpy()):
         sys.exit(f"{name}: the answer is wrong")
-    evaluator = compiled.mod.time_evaluator("main", tvm.cpu(), number=1, min_repeat_ms=_SAMPLE)
-    print("ready", flush=True)
-    for _ in sys.stdin:
-        print(f"{evaluator(*tensors).mean:.9f}", flush=True)
+    evaluator = compiled.mod.time_evaluator("main", tvm.cpu(), number=1, min_repeat_ms=_SAMPLE_MILLISECONDS)
+    answer(lambda: float(evaluator(*tensors).mean))
 
 
 def main() -> None:

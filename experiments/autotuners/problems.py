@@ -61,6 +61,12 @@ def output(problem: Problem) -> tuple[int, ...]:
     return problem.height, problem.width, problem.filters
 
 
+def drawn(problem: Problem) -> list[Any]:
+    """Random inputs, the same for all systems."""
+    generator = np.random.default_rng(0)
+    return [generator.random(shape, dtype=np.float32) for shape in inputs(problem)]
+
+
 def is_right(problem: Problem, arrays: Sequence[Any], answer: Any) -> bool:
     """Whether an answer is NumPy's, but for rounding."""
     first, second = arrays

@@ -24,7 +24,7 @@ class Expectations:
 
     log(measured / predicted) is smoothed over variants that are decided alike (kernel ridge regression): how alike two
     are is the share of their decisions that agree, where the n-th decision weighs 1/n, as those that shape the code the
-    most come first.
+    most come first. As that is a sum over decisions, so is what is expected of a variant.
     """
 
     def __init__(self, space: SearchSpace) -> None:
