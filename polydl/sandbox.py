@@ -120,7 +120,10 @@ def environment(variables: Mapping[str, str]) -> dict[str, str]:
 
 
 def limit(array_bytes: int, threads: int) -> None:
-    """Limit this process: no core dumps, no files much larger than its arrays, and memory for some copies of them."""
+    """Limit this process: no core dumps, no files much larger than its arrays, and memory for some copies of them.
+
+    Its stack may grow to the size of its arrays, of which an initializer may have copies there.
+    """
     wanted = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_FSIZE: array_bytes + _FILE_BYTES,
@@ -130,6 +133,12 @@ def limit(array_bytes: int, threads: int) -> None:
         soft, hard = resource.getrlimit(kind)
         least = min((bound for bound in (soft, hard) if bound != resource.RLIM_INFINITY), default=most)
         resource.setrlimit(kind, (min(most, least), min(most, least)))
+    soft, hard = resource.getrlimit(resource.RLIMIT_STACK)
+    if soft != resource.RLIM_INFINITY:
+        enough = soft + array_bytes
+        resource.setrlimit(
+            resource.RLIMIT_STACK, (enough if hard == resource.RLIM_INFINITY else min(enough, hard), hard)
+        )
 
 
 def _address_space() -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from polydl.errors import ExecutionError
+from polydl.execute.contract import NO_REFERENCE
 from polydl.ir.measurement import Measurement
 from polydl.ir.scop import Scop
 
@@ -31,9 +32,12 @@ def unmeasured(scop: Scop, baseline: Measurement) -> ExecutionError:
             construct=names,
             remedy=f"move the loops to a function that doesn't use {which}, or define {which} in this file",
         )
+    remedy = _REMEDIES.get(baseline.status, "run `polydl doctor`, which tries what polydl needs")
+    if NO_REFERENCE in baseline.message:
+        remedy = "name data on which it changes an array and gets numbers (--init FUNCTION, --inputs FILE)"
     return ExecutionError(
         f"the original nest itself can't be measured ({baseline.status}): {baseline.message}",
         file=scop.file,
         line=scop.line,
-        remedy=_REMEDIES.get(baseline.status, "run `polydl doctor`, which tries what polydl needs"),
+        remedy=remedy,
     )

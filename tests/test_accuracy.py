@@ -18,6 +18,7 @@ from polydl.execute.local import EXECUTOR
 from polydl.execute.ranges import divided_by_diagonals
 from polydl.execute.tolerance import LARGEST, tolerance
 from polydl.execute.toolchain import Toolchain
+from polydl.frontend.data import with_inputs
 from polydl.ir.measurement import Measurement
 from polydl.ir.scop import Scop
 
@@ -153,6 +154,30 @@ def test_a_nest_that_magnifies_roundings_is_judged_by_its_own(tmp_path: Path) ->
     assert plain.status == other.status == "ok"
     assert other.error is not None
     assert other.error > tolerance(scop)
+    assert refused.status == "wrong"
+
+
+# On the data below, a large term comes before its negative each time: in their order nothing is rounded away.
+SUM = """\
+void f(double sum[1], const double x[48]) {
+  sum[0] = 0;
+  for (int i = 0; i < 48; i++)
+    sum[0] += x[i];
+}
+"""
+
+
+@pytest.mark.native
+def test_what_the_order_of_the_source_alone_computes_exactly_is_judged_by_data_next_to_these(tmp_path: Path) -> None:
+    given = tmp_path / "given.npz"
+    large, small = 1e6 * np.sqrt(np.arange(2, 18)), np.sqrt(np.arange(2, 18))
+    np.savez(given, x=np.concatenate([np.stack([large, -large], axis=1).ravel(), small]))
+    scop = with_inputs(parse(tmp_path, SUM), given)
+    plain, backwards, refused = measured(scop, [("x[i]", "x[47 - i]"), ("x[i]", "x[i] + 1e-6")], tmp_path)
+    assert plain.status == backwards.status == "ok"
+    assert plain.accuracy is not None
+    assert backwards.accuracy is not None
+    assert plain.accuracy.error < 1e-15 < backwards.accuracy.error < 1e-8
     assert refused.status == "wrong"
 
 

@@ -59,8 +59,9 @@ def nest(file: Path) -> Scop:
 @pytest.mark.slow
 @pytest.mark.native
 def test_a_function_of_the_file_fills_the_arrays(file: Path) -> None:
-    with pytest.raises(ExecutionError, match="on random data"):
+    with pytest.raises(ExecutionError, match="on random data") as refused:
         polydl.optimize(file, function="roots", **FEW)
+    assert "--init FUNCTION" in (refused.value.remedy or "")
     result = polydl.optimize(file, function="roots", init="fill", **FEW)
     assert {each.measurement.status for each in result.tried} == {"ok"}
 
@@ -105,6 +106,15 @@ def test_a_function_that_fails_is_named(file: Path) -> None:
     file.write_text(ROOTS.replace("*scale = 2.0;", "__builtin_trap();"))
     with pytest.raises(ExecutionError, match=r"\(crash\): fill: killed by"):
         polydl.optimize(file, function="roots", init="fill", **FEW)
+
+
+@pytest.mark.slow
+@pytest.mark.native
+def test_a_function_may_have_as_much_on_its_stack_as_the_nest_has_in_arrays(file: Path) -> None:
+    much = ROOTS.replace("20", "1500000").replace("  for", "  volatile double copy[1500000];\n  for", 1)
+    file.write_text(much.replace("x[i] = 11.0 + i;", "copy[i] = x[i] = 11.0 + copy[0] * 0.0 + i;"))
+    result = polydl.optimize(file, function="roots", init="fill", **FEW)
+    assert {each.measurement.status for each in result.tried} == {"ok"}
 
 
 def test_arguments_are_the_nest_s_own_by_name(nest: Scop, tmp_path: Path) -> None:
@@ -179,6 +189,23 @@ def test_files_that_hold_no_named_arrays_are_refused(nest: Scop, tmp_path: Path)
     ):
         with pytest.raises(OptionError, match=words):
             with_inputs(nest, path)
+
+
+def test_neighbours_of_given_data_are_a_rounding_away(tmp_path: Path) -> None:
+    path = tmp_path / "values"
+    stored = np.concatenate([[0.0], np.linspace(-3.0, 3.0, 600)])
+    path.write_bytes(stored.tobytes())
+    one, other = (Data(0, True, given=[(3, str(path), 0, "double")], neighbours=draw) for draw in (1, 2))
+    ((_, near),) = one.chunks(3, stored.dtype, stored.size)
+    ((_, also_near),) = other.chunks(3, stored.dtype, stored.size)
+    steps = (near - stored) / np.spacing(np.abs(stored))
+    assert near[0] == 0
+    assert {*steps.round(1)} <= {-1.0, -0.5, 0.0, 0.5, 1.0}
+    assert 150 < np.sum(steps < 0) < 250 < np.sum(steps != 0)
+    assert np.any(near != also_near)
+    path.write_bytes(np.arange(8, dtype=np.int32).tobytes())
+    integers = Data(0, True, given=[(3, str(path), 0, "int")], neighbours=1)
+    assert [values.tolist() for _, values in integers.chunks(3, np.dtype(np.int32), 8)] == [[*range(8)]]
 
 
 @pytest.mark.parametrize("element", ["float", "double", "bfloat16"])

@@ -23,7 +23,7 @@ from polydl.models.fusing import with_steps
 from polydl.models.graph import Array, Graph
 from polydl.models.kernels import PLACE_OF_NAME, Kernel, KernelOptions, Nest, as_written, kernel, named, object_of
 from polydl.models.layout import Image
-from polydl.models.layout_choice import choose
+from polydl.models.layout_choice import block_of, choose
 from polydl.models.pooling import Pooling
 from polydl.models.products import LayerNorm, Linear, Softmax
 from polydl.models.program import lower, write_program
@@ -118,6 +118,38 @@ def test_transposed_convolutions_stay_inside_of_their_arrays(tmp_path: Path) -> 
 def test_groups_must_be_whole_blocks() -> None:
     assert not Convolution(32, 32, (3, 3), groups=4).supported
     assert Convolution(32, 32, (3, 3), groups=32).supported
+
+
+@parametrized(
+    ("channels", "groups", "block"),
+    [(256, [], 64), (96, [], 48), (160, [], 32), (80, [], 16), (24, [], 24), (256, [96, 64], 32), (128, [16], 16)],
+    quick=7,
+)
+def test_blocks_divide_channels_and_groups(channels: int, groups: list[int], block: int) -> None:
+    assert block_of(channels, groups) == block
+
+
+@pytest.mark.native
+@parametrized("channels", [(64,), (24, 40), (32, 32)], quick=2)
+def test_groups_of_channels_in_blocks_that_their_producers_decide(tmp_path: Path, channels: tuple[int, ...]) -> None:
+    """Of 64 channels in two groups, behind convolutions, and behind a concatenation with one block of all channels."""
+    image, graph = values(1, 16, 5, 6), GraphBuilder()
+    graph.input("x", image.shape)
+    parts: list[Array] = []
+    for count in channels:
+        filters, shift = values(count, 16, 1, 1), values(count)
+        names = [graph.constant(f"f{len(parts)}", filters), graph.constant(f"b{len(parts)}", shift)]
+        graph.add_image(f"y{len(parts)}", (1, count, 5, 6), Convolution(16, count, (1, 1)), ["x"], names)
+        parts.append(convolved(image, filters, 0, 1, 1, 1) + shift.reshape(-1, 1, 1))
+    if len(channels) > 1:
+        graph.add_image("all", (1, 64, 5, 6), Concatenate(channels), [f"y{number}" for number in range(len(channels))])
+    weight, bias = values(96, 32, 3, 3), values(96)
+    names = [graph.constant("weight", weight), graph.constant("bias", bias)]
+    kind = Convolution(64, 96, (3, 3), padding=(1, 1), groups=2)
+    graph.add_image("z", (1, 96, 5, 6), kind, ["all" if len(channels) > 1 else "y0"], names)
+    run = compiled(graph.graph(["z"]), tmp_path)
+    right = convolved(np.concatenate(parts, 1), weight, 1, 1, 2, 1) + bias.reshape(-1, 1, 1)
+    np.testing.assert_allclose(run(image), right, rtol=1e-4, atol=1e-3)
 
 
 @pytest.mark.native

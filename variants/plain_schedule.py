@@ -10,7 +10,8 @@ from polydl.ir.scop import Scop
 from polydl.ir.variant import UseMicrokernel, Variant
 from polydl.plan.rewriting import RewrittenScop, rewritten
 from polydl.poly.scheduling import permutable_band
-from polydl.variants.rewrites.reschedule import MOST_DEPENDENCES, Reschedule, loop_names
+from polydl.variants.rewrites.proposed_bands import loop_names
+from polydl.variants.rewrites.reschedule import MOST_DEPENDENCES, Reschedule
 
 # Pluto's default.
 TILE = 32

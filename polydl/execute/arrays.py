@@ -100,12 +100,16 @@ class Data:
     #: arrays whose contents lie in files: stream, path, offset in bytes, and C type of the elements there. They are the
     #: same in all turns
     given: Sequence[tuple[int, str, int, str]] = ()
+    #: where it is not 0, a third of the real numbers in files are replaced by the next larger ones and a third by the
+    #: next smaller: which ones, depends on it
+    neighbours: int = 0
 
     def chunks(self, stream: int, dtype: np.dtype[Any], elements: int) -> Iterator[tuple[int, Values]]:
         """The contents of one array in chunks: (index of the first element, values)."""
         given = next((each[1:] for each in self.given if each[0] == stream), None)
         if given is not None:
-            yield from _stored(*given, dtype, elements)
+            for start, values in _stored(*given, dtype, elements):
+                yield start, self._neighbours(values, (stream, start)) if self.neighbours else values
             return
         extent = dict(self.dominant).get(stream)
         turn = 0 if stream in self.constant else self.turn
@@ -115,6 +119,17 @@ class Data:
             if extent is not None:
                 values[-start % (extent + 1) :: extent + 1] += extent
             yield start, values
+
+    def _neighbours(self, values: Values, place: tuple[int, int]) -> Values:
+        """Zeros stay as they are: their neighbours would be subnormal."""
+        if values.dtype.kind != "f":
+            return values
+        away = np.random.default_rng((self.seed, *place, self.neighbours)).integers(-1, 2, values.size) * np.sign(
+            values
+        )
+        towards = np.where(away == 0, values, np.copysign(np.inf, away)).astype(values.dtype)
+        moved: Values = np.nextafter(values, towards)
+        return moved
 
     def _draw(self, key: tuple[int, ...], dtype: np.dtype[Any], count: int) -> Values:
         generator = np.random.default_rng(key)

@@ -6,15 +6,15 @@ Two checked runs, with other data each, show a kernel that keeps an operand from
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
 from math import inf
 from pathlib import Path
 
 from polydl.execute.child import Child, ChildError, InputHolder
 from polydl.execute.comparison import Noise, worst
-from polydl.execute.contract import Built, Peer
+from polydl.execute.contract import NO_REFERENCE, Built, Peer
 from polydl.execute.participant import Job, Participant
 from polydl.execute.timing import calibrate, first_run
 from polydl.execute.tolerance import LARGEST, with_source_error
@@ -23,6 +23,9 @@ from polydl.execute.tolerance import LARGEST, with_source_error
 _SECOND_REFERENCE_SECONDS = 5.0
 # With a reference that runs longer than this, rounding errors are not measured.
 _EXACT_SECONDS = 20.0
+# Sets of data next to the given ones on which the source's rounding errors are measured; fewer where that takes long.
+_NEIGHBOURS = 4
+_NEIGHBOURS_SECONDS = 1.0
 # Of an array's elements, as many may be nothing but rounding errors.
 _MOST_NOISE = 0.5
 ONCE = "checked with one set of data only, since a run takes long"
@@ -253,7 +256,7 @@ class Checker:
                 return Expected(signed, tuple(offsets), tuple(tolerances), exact, far, tuple(noise))
             if reply["finite"]:
                 break
-        raise ChildError("wrong", f"the original nest can't be a reference: {wrong}")
+        raise ChildError("wrong", f"{NO_REFERENCE}: {wrong}")
 
     def _exact(self, reference: Participant, wider: Wider, signed: bool, turn: int) -> Exact | None:
         """The result in wider types; None where there is none, since what is wider can't be told from the text."""
@@ -275,9 +278,40 @@ class Checker:
         errors = self._errors(reference, exact) if reply["wrong"] is None else {}
         if not errors:
             return None
+        for others in self._errors_on_neighbours(reference, exact, signed):
+            errors = {
+                name: (max(norm, others[name][0]), max(most, others[name][1])) for name, (norm, most) in errors.items()
+            }
         largest = max(each for _, each in errors.values())
         norms = {name: max(error, wider.least[name]) for name, (error, _) in errors.items()}
         return replace(exact, source_errors=norms, largest_error=largest)
+
+    def _errors_on_neighbours(
+        self, reference: Participant, exact: Exact, signed: bool
+    ) -> Iterator[dict[str, tuple[float, float]]]:
+        """Errors of the source on data next to the given ones, against the result on these; none on random data.
+
+        What is given often has few digits, on which the order of the source alone may be exact for a while by luck. An
+        error that rounding the data would make as well is none of a candidate's.
+        """
+        if not self._job.data.given:
+            return
+        participant, start = Participant(reference.program), time.monotonic()
+        # Not from the holder, whose arrays have the given data.
+        job = replace(self._job, data=replace(self._job.data, neighbours=1))
+        with ExitStack() as stack, suppress(ChildError):
+            Checker(job, None).launch(participant, signed, stack)
+            self.wait(participant)
+            for draw in range(1, _NEIGHBOURS + 1):
+                job = replace(self._job, data=replace(self._job.data, neighbours=draw))
+                Checker(job, None).fill(participant, signed, 0)
+                first_run(job, participant)
+                errors = self._errors(participant, exact)
+                # More is no rounding: a condition went the other way.
+                if all(most <= max(job.tolerance, LARGEST) for _, most in errors.values()):
+                    yield errors
+                if time.monotonic() - start > _NEIGHBOURS_SECONDS:
+                    break
 
     def _errors(self, participant: Participant, exact: Exact) -> dict[str, tuple[float, float]]:
         """By array, of the norm and the largest."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -109,8 +109,10 @@ def distances(
     """Two relative errors of each floating-point array against results in a wider type: of the norm, and the largest.
 
     The largest is relative to the largest element. The results in the wider type are stored at ``offsets`` in a file,
-    as elements of the types ``elements``. Arrays of zeros are left out.
+    as elements of the types ``elements``. Arrays of zeros are left out, and, on
+    neighbours of the data, elements that are not written.
     """
+    given = replace(data, neighbours=0)
     errors: dict[str, tuple[float, float]] = {}
     for buffer in buffers:
         if buffer.name not in offsets or not is_floating(buffer.dtype):
@@ -118,11 +120,14 @@ def distances(
         dtype = element_dtype(elements[buffer.name])
         exact = np.memmap(path, dtype, "r", offsets[buffer.name], (buffer.elements,))
         squares = squared_differences = largest = largest_difference = 0.0
-        for start, initial in data.chunks(buffer.stream, buffer.dtype, buffer.elements):
+        for start, initial in given.chunks(buffer.stream, buffer.dtype, buffer.elements):
             end = start + initial.size
             want = numbers(exact[start:end], dtype).astype(np.longdouble)
-            written: Values = want[want != numbers(initial, buffer.dtype)]
+            is_written = want != numbers(initial, buffer.dtype)
+            written: Values = want[is_written]
             difference: Values = numbers(buffer.values[start:end], buffer.dtype) - want
+            if data.neighbours:
+                difference = difference[is_written]
             squares += float(np.dot(written, written))
             squared_differences += float(np.dot(difference, difference))
             largest = max(largest, float(np.max(np.abs(written), initial=0.0)))

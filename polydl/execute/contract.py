@@ -16,6 +16,8 @@ from polydl.ir.scop import Scop
 
 #: How long a sample lasts.
 SAMPLE_SECONDS = 0.01
+#: What the message of an original nest begins with where its results are none to compare with.
+NO_REFERENCE = "the original nest can't be a reference"
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,7 @@ import numpy as np
 from polydl.models.epilogue import Step
 from polydl.models.graph import Array
 from polydl.models.kernel_text import element_wise, function_text, operand_parameters
-from polydl.models.layout import BLOCK, Image, Layout, Loops, brackets, declared, in_words, nest
-from polydl.models.layout_choice import block_of
+from polydl.models.layout import BLOCKS, Image, Layout, Loops, brackets, declared, in_words, nest
 
 Pair = tuple[int, int]
 
@@ -37,7 +36,8 @@ class Convolution:
     @property
     def supported(self) -> bool:
         """Whether groups, if there are several, have one channel or whole blocks of them."""
-        whole = self.channels // self.groups % BLOCK == 0 and self.filters // self.groups % BLOCK == 0
+        least = BLOCKS[-1]
+        whole = self.channels // self.groups % least == 0 and self.filters // self.groups % least == 0
         return self.groups == 1 or self.depthwise or whole
 
     @property
@@ -58,12 +58,13 @@ class Convolution:
     def constants(self) -> tuple[str, ...]:
         return ("filter", "bias")
 
-    def block(self, inputs: Sequence[Layout], channels: int) -> int:
+    def block(self, inputs: Sequence[Layout], channels: int, usual: int) -> int:
         if self.depthwise:
             image = inputs[0]
             assert isinstance(image, Image)
             return image.block
-        return block_of(channels)
+        del channels
+        return usual
 
     def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
         image, operands = inputs[0], inputs[1:]
@@ -85,7 +86,13 @@ class Convolution:
     def _filter_extents(self, image: Image, output: Image) -> tuple[int, ...]:
         if self.depthwise:
             return image.tiles, *self.kernel, image.block
-        return output.tiles, image.tiles // self.groups, *self.kernel, image.block, output.block
+        blocks, channels = self._of_group(image)
+        return output.tiles, blocks, *self.kernel, channels, output.block
+
+    def _of_group(self, image: Image) -> Pair:
+        """How many blocks of the image a group of filters reads, and how many channels of each."""
+        whole = image.tiles % self.groups == 0
+        return (image.tiles // self.groups, image.block) if whole else (1, self.channels // self.groups)
 
     def _sums(self, image: Image, output: Image) -> str:
         row = _position("y", self.stride[0], "r", self.dilation[0], self.first[0])
@@ -96,14 +103,16 @@ class Convolution:
             loops = (images, ("t", output.tiles), rows, columns, *taps, ("k", output.block))
             product = f"input{brackets('n', 't', row, column, 'k')} * filter[t][r][s][k]"
             return nest(loops, f"{output.element('output')} += {product};")
-        tiles = image.tiles // self.groups
-        sums: Loops = (("u", tiles), rows, *taps, columns, ("c", image.block), ("k", output.block))
+        blocks, channels = self._of_group(image)
+        sums: Loops = (("u", blocks), rows, *taps, columns, ("c", channels), ("k", output.block))
         if self.groups == 1:
             product = f"input{brackets('n', 'u', row, column, 'c')} * filter[t][u][r][s][c][k]"
             return nest((images, ("t", output.tiles), *sums), f"output[n][t][y][x][k] += {product};")
         each = output.tiles // self.groups
         tile = f"g * {each} + t"
-        product = f"input{brackets('n', f'g * {tiles} + u', row, column, 'c')} * filter[{tile}][u][r][s][c][k]"
+        # Several groups share the only block of an image whose channels are no multiple of others.
+        block, channel = (f"g * {blocks} + u", "c") if image.tiles > 1 else ("u", f"g * {channels} + c")
+        product = f"input{brackets('n', block, row, column, channel)} * filter[{tile}][u][r][s][c][k]"
         return nest((images, ("g", self.groups), ("t", each), *sums), f"output[n][{tile}][y][x][k] += {product};")
 
     def laid(self, constants: Sequence[Array], output: Layout, inputs: Sequence[Layout]) -> list[Array]:
@@ -115,8 +124,7 @@ class Convolution:
         if self.depthwise:
             blocked = filters.reshape(image.tiles, image.block, rows, columns).transpose(0, 2, 3, 1)
         else:
-            tiles = image.tiles // self.groups
-            blocked = filters.reshape(output.tiles, output.block, tiles, image.block, rows, columns)
+            blocked = filters.reshape(output.tiles, output.block, *self._of_group(image), rows, columns)
             blocked = blocked.transpose(0, 2, 4, 5, 3, 1)
         return [np.ascontiguousarray(blocked), bias]
 

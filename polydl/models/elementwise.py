@@ -10,7 +10,6 @@ from polydl.models.epilogue import Step, number
 from polydl.models.graph import PlainKind
 from polydl.models.kernel_text import broadcast, channels_together, element_wise, function_text, operand_parameters
 from polydl.models.layout import Image, Layout, RowMajor, brackets, declared, nest
-from polydl.models.layout_choice import block_of
 from polydl.models.products import RowMajorKind
 
 Pair = tuple[int, int]
@@ -23,8 +22,8 @@ class ElementWise(PlainKind):
     #: what it is called where it has no steps that say it
     label: str = "element-wise"
 
-    def block(self, inputs: Sequence[Layout], channels: int) -> int:
-        del channels
+    def block(self, inputs: Sequence[Layout], channels: int, usual: int) -> int:
+        del channels, usual
         blocks = [each.block for each in inputs if isinstance(each, Image)]
         return min(blocks)
 
@@ -76,8 +75,8 @@ class ParametricRelu(PlainKind):
     def constants(self) -> tuple[str, ...]:
         return ("slope",)
 
-    def block(self, inputs: Sequence[Layout], channels: int) -> int:
-        del channels
+    def block(self, inputs: Sequence[Layout], channels: int, usual: int) -> int:
+        del channels, usual
         assert isinstance(inputs[0], Image)
         return inputs[0].block
 
@@ -126,9 +125,9 @@ class Reorder(PlainKind):
     def label(self) -> str:
         return "change of layout"
 
-    def block(self, inputs: Sequence[Layout], channels: int) -> int:
-        del inputs
-        return block_of(channels)
+    def block(self, inputs: Sequence[Layout], channels: int, usual: int) -> int:
+        del inputs, channels
+        return usual
 
     def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
         assert not steps
@@ -157,10 +156,10 @@ class Concatenate(PlainKind):
     def borders(self) -> tuple[Pair, ...]:
         return ((0, 0),) * len(self.channels)
 
-    def block(self, inputs: Sequence[Layout], channels: int) -> int:
+    def block(self, inputs: Sequence[Layout], channels: int, usual: int) -> int:
         blocks = {each.block for each in inputs if isinstance(each, Image)}
         whole = len(blocks) == 1 and all(count % min(blocks) == 0 for count in self.channels)
-        return min(blocks) if whole and block_of(channels) == min(blocks) else channels
+        return usual if whole and blocks == {usual} else channels
 
     def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
         assert not steps
@@ -189,11 +188,11 @@ class Select(PlainKind):
     def label(self) -> str:
         return f"channels {self.first} to {self.first + self.channels - 1}"
 
-    def block(self, inputs: Sequence[Layout], channels: int) -> int:
+    def block(self, inputs: Sequence[Layout], channels: int, usual: int) -> int:
         image = inputs[0]
         assert isinstance(image, Image)
         whole = self.first % image.block == 0 and channels % image.block == 0
-        return image.block if whole else channels
+        return usual if whole and image.block == usual else channels
 
     def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
         assert not steps
@@ -227,8 +226,8 @@ class Enlarge(PlainKind):
     def label(self) -> str:
         return f"nearest neighbours, {self.factors[0]}x{self.factors[1]}"
 
-    def block(self, inputs: Sequence[Layout], channels: int) -> int:
-        del channels
+    def block(self, inputs: Sequence[Layout], channels: int, usual: int) -> int:
+        del channels, usual
         assert isinstance(inputs[0], Image)
         return inputs[0].block
 

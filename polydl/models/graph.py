@@ -30,8 +30,11 @@ class Kind(Protocol):
     def constants(self) -> tuple[str, ...]:
         """Parameters of the C that hold the same at every call, in their order."""
 
-    def block(self, inputs: Sequence[Layout], channels: int) -> int:
-        """The output's channels in a block, if it is an image."""
+    def block(self, inputs: Sequence[Layout], channels: int, usual: int) -> int:
+        """The output's channels in a block, if it is an image.
+
+        They are ``channels`` in all; ``usual`` is the block where nothing speaks for another one.
+        """
 
     def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
         """The C of the nest with its steps: parameters are the output, the inputs, then the constants."""

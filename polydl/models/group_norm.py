@@ -31,8 +31,8 @@ class GroupNorm(PlainKind):
     def constants(self) -> tuple[str, ...]:
         return ("weight", "bias")
 
-    def block(self, inputs: Sequence[Layout], channels: int) -> int:
-        del channels
+    def block(self, inputs: Sequence[Layout], channels: int, usual: int) -> int:
+        del channels, usual
         assert isinstance(inputs[0], Image)
         return inputs[0].block
 

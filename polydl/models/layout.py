@@ -7,8 +7,9 @@ from math import prod
 
 Loops = tuple[tuple[str, int], ...]
 
-#: Channels that lie side by side in blocked images: the floats of the longest vector.
-BLOCK = 16
+#: Channels that may lie side by side in blocked images, the first of them that divides an image's: of products of
+#: matrices with so many rows, microkernels keep most in registers. The last one is the floats of the longest vector.
+BLOCKS = (64, 48, 32, 16)
 
 
 def brackets(*parts: object) -> str:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from polydl.models.convolution import Convolution
 from polydl.models.graph import Graph
-from polydl.models.layout import BLOCK, Image, Layout, RowMajor
+from polydl.models.layout import BLOCKS, Image, Layout, RowMajor
 
 
-def block_of(channels: int) -> int:
-    """Channels in a block of an image: 16 where they divide its channels, else all of them."""
-    return BLOCK if channels % BLOCK == 0 else channels
+def block_of(channels: int, groups: Sequence[int] = ()) -> int:
+    """Channels in a block of an image: the most that divide its channels and those of ``groups``, else all of them."""
+    return next((block for block in BLOCKS if not any(each % block for each in (channels, *groups))), channels)
 
 
 def choose(graph: Graph) -> dict[str, Layout]:
@@ -19,7 +20,7 @@ def choose(graph: Graph) -> dict[str, Layout]:
     An image is in blocks of channels, which its producer decides, with as wide a border of zeros as any of its
     consumers reads.
     """
-    borders = _borders(graph)
+    borders, groups = _borders(graph), _groups(graph)
     producers = {operator.output: operator for operator in graph.operators}
     layouts: dict[str, Layout] = {}
 
@@ -33,10 +34,17 @@ def choose(graph: Graph) -> dict[str, Layout]:
             layouts[value] = RowMajor(graph.shapes[value])
     for value in order:
         if value in graph.images:
-            operator = producers[value]
-            channels = graph.shapes[value][1]
-            layouts[value] = image(value, operator.kind.block([layouts[each] for each in operator.inputs], channels))
+            operator, channels = producers[value], graph.shapes[value][1]
+            inputs = [layouts[each] for each in operator.inputs]
+            layouts[value] = image(value, operator.kind.block(inputs, channels, block_of(channels, groups)))
     return layouts
+
+
+def _groups(graph: Graph) -> list[int]:
+    """Channels in a group of the inputs and outputs of convolutions in groups: no block may lie in two of them."""
+    kinds = [operator.kind for operator in graph.operators]
+    grouped = [kind for kind in kinds if isinstance(kind, Convolution) and kind.groups > 1 and not kind.depthwise]
+    return sorted({count // kind.groups for kind in grouped for count in (kind.channels, kind.filters)})
 
 
 def _borders(graph: Graph) -> Mapping[str, tuple[int, int]]:

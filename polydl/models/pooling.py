@@ -45,8 +45,8 @@ class Pooling:
     def constants(self) -> tuple[str, ...]:
         return () if self.counts_padding else ("share",)
 
-    def block(self, inputs: Sequence[Layout], channels: int) -> int:
-        del channels
+    def block(self, inputs: Sequence[Layout], channels: int, usual: int) -> int:
+        del channels, usual
         assert isinstance(inputs[0], Image)
         return inputs[0].block
 

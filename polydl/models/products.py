@@ -16,8 +16,8 @@ from polydl.models.layout import Layout, RowMajor, declared, nest
 class RowMajorKind(PlainKind):
     """What is the same for all operators on row-major arrays."""
 
-    def block(self, inputs: Sequence[Layout], channels: int) -> int:
-        raise AssertionError(f"no image comes from {len(inputs)} inputs of {channels} channels")
+    def block(self, inputs: Sequence[Layout], channels: int, usual: int) -> int:
+        raise AssertionError(f"no image comes from {len(inputs)} inputs of {channels} channels in blocks of {usual}")
 
 
 def _rows(layout: Layout) -> tuple[RowMajor, tuple[str, ...]]:

@@ -16,7 +16,6 @@ from polydl.models.epilogue import Step
 from polydl.models.graph import Array
 from polydl.models.kernel_text import element_wise, function_text, operand_parameters
 from polydl.models.layout import Image, Layout, Loops, brackets, declared, nest
-from polydl.models.layout_choice import block_of
 
 Pair = tuple[int, int]
 
@@ -62,9 +61,9 @@ class TransposedConvolution:
     def constants(self) -> tuple[str, ...]:
         return (*(f"filter{row}_{column}" for row, column in self._phases), "bias")
 
-    def block(self, inputs: Sequence[Layout], channels: int) -> int:
-        del inputs
-        return block_of(channels)
+    def block(self, inputs: Sequence[Layout], channels: int, usual: int) -> int:
+        del inputs, channels
+        return usual
 
     def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
         image, operands = inputs[0], inputs[1:]

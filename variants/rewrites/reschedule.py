@@ -16,7 +16,7 @@ from typing import Annotated, ClassVar
 import islpy as isl
 
 from polydl.errors import AnalysisError, IllegalVariantError
-from polydl.ir.affine import Affine, combined
+from polydl.ir.affine import Affine
 from polydl.ir.construct import fresh_name, fresh_statement_name
 from polydl.ir.families import SCHEDULING
 from polydl.ir.numerics import EXACT, Rounding
@@ -29,17 +29,23 @@ from polydl.poly.dependences import Dependence
 from polydl.poly.legality import violations
 from polydl.poly.nests import distribute
 from polydl.poly.schedules import original_schedule
-from polydl.poly.scheduling import Band, Rows, carried_by_last, inverse, never_back, permutable_band
+from polydl.poly.scheduling import Rows, inverse, never_back, permutable_band
 from polydl.poly.substitution import with_iterators
 from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.full_tiles import Part, carried_over, separated
 from polydl.variants.rewrites.materialize import Materialize
-from polydl.variants.rewrites.schedule_tiles import box_of, held_untiled, places_of, tile_sizes, unskewed
+from polydl.variants.rewrites.proposed_bands import (
+    by_diagonals,
+    contiguous_last,
+    loop_names,
+    numbers_of,
+    product_tiles,
+    skews,
+)
+from polydl.variants.rewrites.schedule_tiles import held_untiled, tile_sizes, unskewed
 
 # isl schedules what has so many in seconds, and may take minutes for twice as many.
 MOST_DEPENDENCES = 64
-# Sizes of the tiles of products inside of common loops.
-PRODUCT_TILES = (32, 64, 128)
 
 
 @dataclass(frozen=True)
@@ -110,27 +116,27 @@ class RescheduleRewrite:
             together = any(nest.depth for nest in distribute(replace(scop, statements=sharing), inside))
         except AnalysisError:
             return
-        if band is None or not (together or _skews(band)):
+        if band is None or not (together or skews(band)):
             return
-        band = _contiguous_last(scop, band)
+        band = contiguous_last(scop, band)
         members = [scop.statement(name) for name in band.statements]
         wavefront = request.machine.threads > 1
         untiled = {
-            way: Reschedule(way.statements, loop_names(members, way.rows), _numbers(way), (), wavefront)
-            for way in (band, *_by_diagonals(band, inside))
+            way: Reschedule(way.statements, loop_names(members, way.rows), numbers_of(way), (), wavefront)
+            for way in (band, *by_diagonals(band, inside))
         }
         for way, step in untiled.items():
             # What stays in the first cache from one time step to the next anyway gains nothing by tiles of time.
             if (
                 way is band
-                and _skews(band)
+                and skews(band)
                 and not wavefront
                 and held_untiled(scop, members, band.rows, band.permutable, request.machine)
             ):
                 continue
             for sizes in tile_sizes(scop, members, way.rows, way.permutable, request.machine):
                 yield Proposal((replace(step, sizes=sizes),), for_microkernel=False)
-        for sizes, products in _product_tiles(scop, members, band):
+        for sizes, products in product_tiles(scop, members, band):
             operands_first = (
                 Materialize(name, operand.access.array)
                 for name in products
@@ -357,100 +363,3 @@ def _check(scop: Scop, group: SharedLoops, dependences: Sequence[Dependence], re
         raise IllegalVariantError(
             f"the {first.kind} dependence on `{first.array}` from {first.source} to {first.target} would be broken"
         )
-
-
-# ----------------------------------------------------------------------------------
-# What is proposed
-
-
-def _skews(band: Band) -> bool:
-    """Whether a loop of the new order is none of the source's."""
-    return any(_is_skewed(rows) for rows in band.rows)
-
-
-def _is_skewed(rows: Sequence[Affine]) -> bool:
-    return any(sum(factor != 0 for factor in row.coefficients) > 1 for row in rows)
-
-
-def _numbers(band: Band) -> tuple[tuple[tuple[int, ...], ...], ...]:
-    """The rows of a band as a step has them."""
-    return tuple(tuple((*row.coefficients, row.constant) for row in forms) for forms in band.rows)
-
-
-def _by_diagonals(band: Band, dependences: Sequence[Dependence]) -> Iterator[Band]:
-    """The band with the last two loops along diagonals, where each iteration of its last loop waits for the one before.
-
-    No dependence goes back along either loop, so that their sum carries all that one of them does. On a diagonal, where
-    the sum is the same, iterations of the last loop are independent.
-    """
-    _, end = band.permutable
-    rows = dict(zip(band.statements, band.rows, strict=True))
-    if end != len(band.rows[0]) or not any(
-        carried_by_last(dependence, rows[dependence.source])
-        for dependence in dependences
-        if dependence.source == dependence.target and not dependence.reduction
-    ):
-        return
-    diagonal = tuple((*forms[: end - 2], combined(forms[end - 2 : end], (1, 1)), forms[end - 2]) for forms in band.rows)
-    if all(inverse(forms, len(forms[0].coefficients)) is not None for forms in diagonal):
-        yield replace(band, rows=diagonal)
-
-
-def _product_tiles(
-    scop: Scop, members: Sequence[Statement], band: Band
-) -> Iterator[tuple[tuple[int, ...], tuple[str, ...]]]:
-    """Sizes of tiles that products fill, with the statements that are such products.
-
-    They divide where the loops end, if that has such divisors, so that no tile at the edge is partial.
-    """
-    first, end = band.permutable
-    if (first, end) != (0, len(band.rows[0])):
-        return
-    products = tuple(
-        statement.name
-        for statement, forms in zip(members, band.rows, strict=True)
-        if statement.depth == end and not _is_skewed(forms) and operands(scop, statement)
-    )
-    if not products:
-        return
-    ends = [0] * end
-    for statement, forms in zip(members, band.rows, strict=True):
-        for place, (_, high) in zip(places_of(forms, statement.depth) or (), box_of(statement), strict=False):
-            ends[place] = max(ends[place], high + 1)
-    for target in PRODUCT_TILES:
-        if all(number >= 3 * target for number in ends):
-            yield (_near(max(ends), target),) * end, products
-
-
-def _near(number: int, target: int) -> int:
-    """The largest divisor of a number from half of a size up to that size, else the size."""
-    return next((size for size in range(target, target // 2, -1) if number % size == 0), target)
-
-
-def _contiguous_last(scop: Scop, band: Band) -> Band:
-    """The band with the loop innermost, of those that may change places, along which most accesses are contiguous."""
-    first, end = band.permutable
-    if end != len(band.rows[0]):
-        return band
-    contiguous = [0] * end
-    for name, rows in zip(band.statements, band.rows, strict=True):
-        statement = scop.statement(name)
-        old = inverse(rows, statement.depth)
-        for access in statement.accesses if old is not None else ():
-            if old is not None and access.subscripts is not None:
-                strides = [scop.stride(access, iterator) for iterator in range(statement.depth)]
-                for place in range(first, end):
-                    step = sum(s * form.coefficients[place] for s, form in zip(strides, old, strict=True))
-                    contiguous[place] += abs(step) == 1
-    last = max(range(first, end), key=lambda place: (contiguous[place], place))
-    order = [*(place for place in range(end) if place != last), last]
-    return replace(band, rows=tuple(tuple(rows[place] for place in order) for rows in band.rows))
-
-
-def loop_names(members: Sequence[Statement], rows: Sequence[Sequence[Affine]]) -> tuple[str, ...]:
-    """Names of the common loops: those of the loops of the source that they are, skewed or not."""
-    for statement, forms in zip(members, rows, strict=True):
-        places = places_of(forms, statement.depth)
-        if places is not None and statement.depth == len(forms):
-            return tuple(statement.iterators[places.index(place)] for place in range(len(forms)))
-    return tuple(f"common{place}" for place in range(len(rows[0])))
