@@ -21,6 +21,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from random import Random
 from statistics import median
 from typing import Any
 
@@ -31,6 +32,7 @@ from experiments.model_memory import DATA, resident_bytes
 from experiments.model_peers import AS_IT_COMES, Run, exported, peers
 
 _WARM_UPS = 3
+_PAUSE_SECONDS = 0.3
 _MILLION = 2**20
 _AMD = "PyTorch's linear layers and products of matrices are MKL's, which takes its AVX2 path on processors of AMD."
 #: the models of ``experiments.networks``, which imports PyTorch
@@ -121,14 +123,23 @@ def measure(
 
 
 def _interleaved(runs: Mapping[str, Run], rounds: int) -> dict[str, list[float]]:
+    """Seconds of a call in each round. The order is another one in each, and untimed calls come before each.
+
+    Before that, threads of what ran last get time to fall asleep: most libraries let theirs spin for a while.
+    """
     for run in runs.values():
         for _ in range(_WARM_UPS):
             run()
     samples: dict[str, list[float]] = {each: [] for each in runs}
+    order, draw = list(runs), Random(0)
     for _ in range(rounds):
-        for each, run in runs.items():
+        draw.shuffle(order)
+        for each in order:
+            time.sleep(_PAUSE_SECONDS)
+            for _ in range(_WARM_UPS):
+                runs[each]()
             begin = time.perf_counter()
-            run()
+            runs[each]()
             samples[each].append(time.perf_counter() - begin)
     return samples
 
