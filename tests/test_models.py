@@ -17,7 +17,7 @@ from polydl.ir.scop import ALIGNMENT
 from polydl.models import memory
 from polydl.models.builder import GraphBuilder
 from polydl.models.convolution import Convolution
-from polydl.models.elementwise import Concatenate
+from polydl.models.elementwise import Concatenate, Select
 from polydl.models.epilogue import Apply, Combine, Scale, expression
 from polydl.models.fusing import with_steps
 from polydl.models.graph import Array, Graph
@@ -181,6 +181,14 @@ def test_concatenation(tmp_path: Path, channels: tuple[int, int]) -> None:
     right = np.concatenate(images, 1)
     run = compiled(one_operator(Concatenate(channels), images, right.shape), tmp_path)
     np.testing.assert_array_equal(run(*images), right)
+
+
+@pytest.mark.native
+@parametrized(("channels", "first", "count"), [(128, 32, 64), (32, 8, 16), (128, 64, 64), (96, 40, 16)], quick=2)
+def test_parts_of_blocks_and_whole_ones_are_selected(tmp_path: Path, channels: int, first: int, count: int) -> None:
+    image = values(1, channels, 3, 4)
+    run = compiled(one_operator(Select(first, count), [image], (1, count, 3, 4)), tmp_path)
+    np.testing.assert_array_equal(run(image), image[:, first : first + count])
 
 
 @pytest.mark.native

@@ -124,10 +124,9 @@ class Data:
         """Zeros stay as they are: their neighbours would be subnormal."""
         if values.dtype.kind != "f":
             return values
-        away = np.random.default_rng((self.seed, *place, self.neighbours)).integers(-1, 2, values.size) * np.sign(
-            values
-        )
-        towards = np.where(away == 0, values, np.copysign(np.inf, away)).astype(values.dtype)
+        steps = np.random.default_rng((self.seed, *place, self.neighbours)).integers(-1, 2, values.size)
+        limits = np.where(values == 0, 0.0, np.copysign(np.inf, steps))
+        towards = np.where(steps == 0, values, limits).astype(values.dtype)
         moved: Values = np.nextafter(values, towards)
         return moved
 

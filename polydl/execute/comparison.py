@@ -109,8 +109,8 @@ def distances(
     """Two relative errors of each floating-point array against results in a wider type: of the norm, and the largest.
 
     The largest is relative to the largest element. The results in the wider type are stored at ``offsets`` in a file,
-    as elements of the types ``elements``. Arrays of zeros are left out, and, on
-    neighbours of the data, elements that are not written.
+    as elements of the types ``elements``. Arrays of zeros are left out; on neighbours
+    of the data, so are elements that are not written.
     """
     given = replace(data, neighbours=0)
     errors: dict[str, tuple[float, float]] = {}

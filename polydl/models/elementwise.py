@@ -199,7 +199,7 @@ class Select(PlainKind):
         image = inputs[0]
         assert isinstance(image, Image)
         assert isinstance(output, Image)
-        if image.block == output.block:
+        if image.block == output.block and self.first % image.block == 0:
             nests = [nest(output.loops(), f"{output.element('output')} = {image.element('input', first=self.first)};")]
         else:
             nests = [self._part(image, output, tile) for tile in range(image.tiles)]
