@@ -142,6 +142,8 @@ def test_each_measured_table_of_other_pages_has_its_samples_or_leads_to_them(pag
             "experiments.fusion.sequences",
             ["--out", DATA / "fusion-sequences-zen5.json", "--table"],
         ),
+        ("2026-11-26-epyc-zen5", "experiments.narrow_types", ["table", DATA / "narrow-types-zen5.jsonl"]),
+        ("2026-11-26-epyc-zen5", "experiments.layers", ["table", DATA / "resnet-zen5-28.json.xz"]),
         ("2026-11-26-polybench", "experiments.polybench", ["table", DATA / "polybench-large-zen5.json.xz"]),
         ("2026-11-26-models", "experiments.models", ["table", "--float", DATA / "models-zen5-blocks.jsonl"]),
         ("2026-11-26-models", "experiments.models", ["memory", DATA / "models-zen5-blocks.jsonl"]),
