@@ -13,12 +13,13 @@ import pytest
 from execute_nests import matmul, matmul_kernel
 
 from polydl.cli import main
-from polydl.execute.contract import TimingPolicy
+from polydl.execute.contract import Built, TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.participant import Participant
 from polydl.execute.rounds import RawSample
 from polydl.execute.timing import Timer
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.measurement import Measurement
 from polydl.records.store import read
 
 pytestmark = pytest.mark.native
@@ -71,6 +72,27 @@ def test_further_batches_are_timed_against_the_fastest_and_meet_it_in_the_end(
     samples = {each.id: len(each.samples) for each in measured}
     assert samples["f"] == POLICY.fewest_rounds, "clearly behind the fastest"
     assert Counter(finished) == {"original": 1, "b": 1, "f": 1, "a": 2, "c": 2, "d": 2, "e": 2}
+
+
+def test_an_original_beside_complete_candidates_is_complete_when_it_is_interrupted(tmp_path: Path) -> None:
+    def interrupt() -> Sequence[Built]:
+        raise KeyboardInterrupt
+
+    original, *others = EXECUTOR.build(
+        [matmul_kernel(name) for name in ("original", "a", "b")], Toolchain.find(), tmp_path
+    )
+    finished: list[Measurement] = []
+    with pytest.raises(KeyboardInterrupt):
+        EXECUTOR.measure(
+            others,
+            original,
+            matmul(),
+            threads=1,
+            policy=POLICY,
+            finished=lambda one: finished.append(one.measurement),
+            more=interrupt,
+        )
+    assert [(each.id, each.complete) for each in finished][-3:] == [("a", True), ("b", True), ("original", True)]
 
 
 @pytest.fixture

@@ -64,6 +64,9 @@ class Session:
             try:
                 self._run(capacity)
             except KeyboardInterrupt:
+                # Beside candidates that are all complete, the original is, too: none of them need be timed again.
+                if self._others and all(id(each) in self._completed for each in self._others):
+                    self._announce(self._original)
                 self._tell()
                 raise
 
