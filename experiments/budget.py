@@ -12,7 +12,6 @@ holds is not measured again.
 from __future__ import annotations
 
 import argparse
-import json
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -21,6 +20,7 @@ from statistics import geometric_mean, median
 from typing import Any
 
 import polydl
+from experiments.json_lines import add, documents
 from experiments.tables import markdown
 from polydl.workloads import suite, workload
 
@@ -90,10 +90,6 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
     yield from markdown(heads, cells)
 
 
-def rows(path: Path) -> list[Row]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True, dest="command")
@@ -106,15 +102,14 @@ def main() -> None:
     commands.add_parser("table").add_argument("file", type=Path)
     options = parser.parse_args()
     if options.command == "table":
-        print("\n".join(table(rows(options.file))))
+        print("\n".join(table(documents(options.file))))
         return
-    known = {row["name"] for row in rows(options.out)}
+    known = {row["name"] for row in documents(options.out)}
     for name in dict.fromkeys([*(name for each in options.suite for name in suite(each)), *options.workload]):
         if name in known:
             continue
         row = measured(name, options.budget, options.threads)
-        with options.out.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row, separators=(",", ":")) + "\n")
+        add(row, options.out)
         print(list(table([row]))[2], flush=True)
 
 

@@ -26,6 +26,7 @@ from typing import Any
 import click
 import numpy as np
 
+from experiments import json_lines
 from experiments.two_versions import VERSIONS
 from polydl.bench.ratios import seconds
 
@@ -64,11 +65,6 @@ def ratio(measured: Document) -> tuple[float, float, float]:
     return float(np.median(peer) / np.median(polydl)), float(low), float(high)
 
 
-def rows(path: Path) -> Iterator[Document]:
-    if path.exists():
-        yield from (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
-
-
 def table(documents: list[Document]) -> Iterator[str]:
     """Lines of Markdown: GFLOPS of both versions, and oneDNN's time over polydl's in the rounds of each."""
     yield "| workload | threads | GFLOPS before | after | after / before | oneDNN / before | oneDNN / after |"
@@ -96,7 +92,7 @@ def main() -> None:
 def measure(before: Path, after: Path, suites: tuple[str, ...], threads: int, options: str, out: Path) -> None:
     """Run both versions on all workloads of the suites, and append what they found."""
     programs = dict(zip(VERSIONS, (before.absolute(), after.absolute()), strict=True))
-    present = {(row["workload"], row["threads"]) for row in rows(out)}
+    present = {(row["workload"], row["threads"]) for row in json_lines.documents(out)}
     with tempfile.TemporaryDirectory() as state:
         for workload in (name for suite in suites for name in workloads(programs["before"], suite)):
             if (workload, threads) in present:
@@ -112,8 +108,7 @@ def measure(before: Path, after: Path, suites: tuple[str, ...], threads: int, op
                 except subprocess.CalledProcessError as error:
                     print(f"{workload} {version}: {error.stderr.decode()}", file=sys.stderr)
                     raise SystemExit(1) from error
-            with out.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(document) + "\n")
+            json_lines.add(document, out)
             print(workload, *(f"{document[version]['gflops']:.1f}" for version in VERSIONS), flush=True)
 
 
@@ -121,7 +116,7 @@ def measure(before: Path, after: Path, suites: tuple[str, ...], threads: int, op
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
 def table_command(path: Path) -> None:
     """Show what a file of `measure` holds."""
-    documents = list(rows(path))
+    documents = json_lines.documents(path)
     print("\n".join(table(documents)))
     for threads in sorted({each["threads"] for each in documents}):
         chosen = [each for each in documents if each["threads"] == threads]

@@ -13,7 +13,6 @@ Peers that are not installed are left out. Run it where nothing else runs.
 
 from __future__ import annotations
 
-import json
 import os
 import tempfile
 import time
@@ -28,6 +27,7 @@ from typing import Any
 import click
 import numpy as np
 
+from experiments.json_lines import add, documents
 from experiments.model_memory import DATA, resident_bytes
 from experiments.model_peers import AS_IT_COMES, Run, exported, peers
 
@@ -118,8 +118,7 @@ def measure(
     }
     _print_operators(row)
     if out is not None:
-        with out.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
+        add(row, out)
 
 
 def _interleaved(runs: Mapping[str, Run], rounds: int) -> dict[str, list[float]]:
@@ -161,7 +160,7 @@ def _operators(loaded: Any, report: Any, data: Any, rounds: int) -> list[dict[st
 def table(file: Path, least: bool, in_float: bool) -> None:
     """Lines of Markdown: median or least milliseconds of each, and the best peer's over polydl's."""
     typical: Callable[[list[float]], float] = min if least else median
-    rows = _rows(file)
+    rows = documents(file)
     names = list(dict.fromkeys(name for row in rows for name in row["seconds"]))
     heads = ["model", "images", "threads", *names, "best peer / polydl", "optimized in, s"]
     _print_row(heads)
@@ -181,7 +180,7 @@ def table(file: Path, least: bool, in_float: bool) -> None:
 @click.argument("file", type=click.Path(path_type=Path, exists=True))
 def memory(file: Path) -> None:
     """Lines of Markdown: what each adds to the memory of a process, in MB, and the errors against double."""
-    rows = [row for row in _rows(file) if row.get("memory_bytes")]
+    rows = [row for row in documents(file) if row.get("memory_bytes")]
     names = list(dict.fromkeys(name for row in rows for name in row["memory_bytes"]))
     heads = ["model", "images", "threads", *(f"{name}, MB" for name in names), "error", "PyTorch's error"]
     _print_row(heads)
@@ -200,7 +199,7 @@ def memory(file: Path) -> None:
 def operators(file: Path, name: str, threads: int, images: int) -> None:
     """Lines of Markdown: where the time of a call goes, operator by operator, against the kernels alone."""
     wanted = name, threads, images
-    rows = [row for row in _rows(file) if (row["model"], row["threads"], row["images"]) == wanted]
+    rows = [row for row in documents(file) if (row["model"], row["threads"], row["images"]) == wanted]
     if not rows or not rows[-1].get("operators"):
         raise click.ClickException(f"{file} has no times of operators of {name}")
     _print_operators(rows[-1])
@@ -237,10 +236,6 @@ def _sum(several: list[dict[str, Any]], key: str) -> float:
 def _of_amd(row: Mapping[str, Any]) -> bool:
     """Up to 2026-11-25, lines have the name of the processor alone."""
     return str(row.get("cpu", row["machine"])).startswith(("AuthenticAMD", "AMD "))
-
-
-def _rows(file: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
 
 
 def _print_row(cells: list[Any]) -> None:

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import argparse
 import ctypes
-import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from statistics import geometric_mean, median
@@ -25,6 +25,7 @@ import numpy as np
 
 import polydl
 from experiments.autotuners.timing import seconds_of
+from experiments.json_lines import add, documents
 from experiments.tables import markdown
 
 Row = dict[str, Any]
@@ -45,11 +46,18 @@ _BLOCK = 64
 _ROUNDS = 15
 
 
+@dataclass(frozen=True)
 class Type:
-    """How a product is written whose inputs have one type, and what it computes."""
+    """How a product is written whose inputs have narrow types. These are names in C."""
 
-    def __init__(self, first: str, second: str, output: str, group: int) -> None:
-        self.first, self.second, self.output, self.group = first, second, output, group
+    #: of A
+    first: str
+    #: of B
+    second: str
+    #: of C, which the products are added up in
+    output: str
+    #: steps of k that lie side by side
+    group: int
 
     def source(self, sizes: Sizes) -> str:
         m, n, k = sizes
@@ -103,6 +111,7 @@ def operands(name: str, sizes: Sizes) -> tuple[np.ndarray[Any, Any], np.ndarray[
 def of_polydl(name: str, sizes: Sizes, folder: Path) -> tuple[Callable[[], object], str]:
     """A call of the fastest variant, and which microkernel it uses. Raises ValueError for a wrong answer."""
     kind, (first, second) = TYPES[name], operands(name, sizes)
+    exact = first.astype(np.float64) @ second.astype(np.float64)
     source = folder / "product.c"
     source.write_text(kind.source(sizes), encoding="utf-8")
     machine = polydl.Machine.detect(threads=1)
@@ -116,8 +125,7 @@ def of_polydl(name: str, sizes: Sizes, folder: Path) -> tuple[Callable[[], objec
     library = ctypes.CDLL(str(result.files["library"]))
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
     library.product(*pointers)
-    exact = [each.astype(np.float64) for each in operands(name, sizes)]
-    if not np.array_equal(output, exact[0] @ exact[1]):
+    if not np.array_equal(output, exact):
         raise ValueError(f"polydl's product of {name}, {sizes}, is wrong")
 
     def call(_kept: object = (library, arrays)) -> object:
@@ -180,7 +188,7 @@ def measured(problem: str) -> Row:
 def table(rows: Sequence[Row]) -> Iterator[str]:
     """10⁹ operations a second, PyTorch's time over polydl's, and polydl's float time over those of other types."""
     cells: list[list[str]] = []
-    means: Mapping[str, list[float]] = {name: [] for name in (*TYPES, "bfloat16 over float", "bytes over float")}
+    means: dict[str, list[float]] = {name: [] for name in (*TYPES, "bfloat16 over float", "bytes over float")}
     for row in rows:
         m, n, k = row["sizes"]
         seconds = {name: {who: median(each) for who, each in by.items()} for name, by in row["seconds"].items()}
@@ -211,11 +219,10 @@ def main() -> None:
     if options.command == "measure":
         for problem in PROBLEMS:
             row = measured(problem)
-            with options.out.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(row, separators=(",", ":")) + "\n")
+            add(row, options.out)
             print(list(table([row]))[2], flush=True)
         return
-    print("\n".join(table([json.loads(line) for line in options.file.read_text(encoding="utf-8").splitlines()])))
+    print("\n".join(table(documents(options.file))))
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from experiments.json_lines import documents
 from experiments.robustness.observed import (
     Workplace,
     finish,
@@ -32,7 +33,6 @@ from experiments.robustness.observed import (
     new_mark,
     parsed,
     processes,
-    read_lines,
     seconds_until_gone,
     summary,
 )
@@ -219,7 +219,7 @@ def main() -> int:
     parser.add_argument("--table", type=Path, help="lines of earlier runs to show in place of striking")
     options = parser.parse_args()
     if options.table is not None:
-        print(*table(read_lines(options.table)), sep="\n")
+        print(*table(documents(options.table)), sep="\n")
         return 0
     numbers = [signal.SIGKILL] * options.kills + [SIGNALS[one % len(SIGNALS)] for one in range(options.signals)]
     with tempfile.TemporaryDirectory() as root:

@@ -135,11 +135,6 @@ def finish(document: Mapping[str, Any], out: Path | None) -> int:
     return 1 if document["faults"] else 0
 
 
-def read_lines(data: Path) -> list[dict[str, Any]]:
-    """The documents that ``finish`` added to a file."""
-    return [json.loads(line) for line in data.read_text(encoding="utf-8").splitlines()]
-
-
 def commit() -> str:
     described = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty", "--abbrev=8"]
     return subprocess.run(described, check=True, capture_output=True, text=True).stdout.strip()

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from experiments.json_lines import documents
 from experiments.robustness.observed import (
     POLYDL,
     Workplace,
@@ -29,7 +30,6 @@ from experiments.robustness.observed import (
     lost,
     new_mark,
     parsed,
-    read_lines,
     seconds_until_gone,
 )
 from experiments.tables import markdown
@@ -144,7 +144,7 @@ def main() -> int:
     parser.add_argument("--table", type=Path, help="lines of earlier runs to show in place of running")
     options = parser.parse_args()
     if options.table is not None:
-        print(*table(read_lines(options.table)), sep="\n")
+        print(*table(documents(options.table)), sep="\n")
         return 0
     with tempfile.TemporaryDirectory() as root:
         document = run(Workplace(Path(root)).prepare(_NESTS), options.tuners, options.seconds, options.seed)

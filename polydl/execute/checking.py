@@ -297,14 +297,16 @@ class Checker:
         if not self._job.data.given:
             return
         participant, start = Participant(reference.program), time.monotonic()
-        # Not from the holder, whose arrays have the given data.
-        job = replace(self._job, data=replace(self._job.data, neighbours=1))
         with ExitStack() as stack, suppress(ChildError):
-            Checker(job, None).launch(participant, signed, stack)
-            self.wait(participant)
             for draw in range(1, _NEIGHBOURS + 1):
                 job = replace(self._job, data=replace(self._job.data, neighbours=draw))
-                Checker(job, None).fill(participant, signed, 0)
+                # Not from the holder, whose arrays have the given data.
+                checker = Checker(job, None)
+                if participant.child is None:
+                    checker.launch(participant, signed, stack)
+                    checker.wait(participant)
+                else:
+                    checker.fill(participant, signed, 0)
                 first_run(job, participant)
                 errors = self._errors(participant, exact)
                 # More is no rounding: a condition went the other way.

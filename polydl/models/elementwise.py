@@ -75,11 +75,6 @@ class ParametricRelu(PlainKind):
     def constants(self) -> tuple[str, ...]:
         return ("slope",)
 
-    def block(self, inputs: Sequence[Layout], channels: int, usual: int) -> int:
-        del channels, usual
-        assert isinstance(inputs[0], Image)
-        return inputs[0].block
-
     def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
         first, operands = inputs[0], inputs[1:]
         block = channels_together(output, inputs)
@@ -158,7 +153,7 @@ class Concatenate(PlainKind):
 
     def block(self, inputs: Sequence[Layout], channels: int, usual: int) -> int:
         blocks = {each.block for each in inputs if isinstance(each, Image)}
-        whole = len(blocks) == 1 and all(count % min(blocks) == 0 for count in self.channels)
+        whole = all(count % usual == 0 for count in self.channels)
         return usual if whole and blocks == {usual} else channels
 
     def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
@@ -191,8 +186,7 @@ class Select(PlainKind):
     def block(self, inputs: Sequence[Layout], channels: int, usual: int) -> int:
         image = inputs[0]
         assert isinstance(image, Image)
-        whole = self.first % image.block == 0 and channels % image.block == 0
-        return usual if whole and image.block == usual else channels
+        return usual if image.block == usual and self.first % usual == 0 else channels
 
     def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
         assert not steps
@@ -225,11 +219,6 @@ class Enlarge(PlainKind):
     @property
     def label(self) -> str:
         return f"nearest neighbours, {self.factors[0]}x{self.factors[1]}"
-
-    def block(self, inputs: Sequence[Layout], channels: int, usual: int) -> int:
-        del channels, usual
-        assert isinstance(inputs[0], Image)
-        return inputs[0].block
 
     def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
         assert not steps

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from polydl.models.epilogue import Step
-from polydl.models.layout import Layout
+from polydl.models.layout import Image, Layout
 
 Array = np.ndarray[Any, Any]
 
@@ -44,7 +44,10 @@ class Kind(Protocol):
 
 
 class PlainKind:
-    """What is the same for kinds whose inputs need no borders, and that read constants as the model has them."""
+    """What is the same for kinds whose inputs need no borders, and that read constants as the model has them.
+
+    Images that they make are in the blocks of their first input.
+    """
 
     @property
     def borders(self) -> tuple[tuple[int, int], ...]:
@@ -53,6 +56,11 @@ class PlainKind:
     @property
     def constants(self) -> tuple[str, ...]:
         return ()
+
+    def block(self, inputs: Sequence[Layout], channels: int, usual: int) -> int:
+        del channels, usual
+        assert isinstance(inputs[0], Image)
+        return inputs[0].block
 
     def laid(self, constants: Sequence[Array], output: Layout, inputs: Sequence[Layout]) -> list[Array]:
         del output, inputs

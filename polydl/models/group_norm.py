@@ -31,11 +31,6 @@ class GroupNorm(PlainKind):
     def constants(self) -> tuple[str, ...]:
         return ("weight", "bias")
 
-    def block(self, inputs: Sequence[Layout], channels: int, usual: int) -> int:
-        del channels, usual
-        assert isinstance(inputs[0], Image)
-        return inputs[0].block
-
     def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
         image, operands = inputs[0], inputs[1:]
         assert isinstance(image, Image)
