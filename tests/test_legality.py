@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations, product
+from pathlib import Path
 
 import islpy as isl
 import pytest
+from computed import parse
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from nest_factory import Work, convolution, make_scop, matmul
@@ -20,7 +22,7 @@ from polydl.ir.statement import Expression
 from polydl.ir.variant import Interchange, Parallel, Tile, UseMicrokernel, Variant
 from polydl.plan.plan import make_plan
 from polydl.poly import counting
-from polydl.poly.dependences import ORDERING_KINDS, dependences
+from polydl.poly.dependences import ORDERING_KINDS, dependences, in_any_order
 from polydl.poly.legality import Decided, directions, order_is_legal, parallel_is_legal, violations
 from polydl.poly.nests import distribute
 from polydl.poly.reductions import reduction, reduction_array
@@ -318,6 +320,43 @@ def test_extrema_are_recognised(element: str, condition: str, then: str, otherwi
     found = reduction(scop, statement)
     assert (found.operation if found else None) == operation
     assert (found.target.array if found else None) == ("X" if operation else None)
+
+
+ACCUMULATIONS = """
+void f(int n, {element} x[40], {element} a[40], short s[40], int w[40]) {{
+#pragma scop
+  for (int i = 1; i < 20; i++) {{
+    {first}
+    {second}
+  }}
+#pragma endscop
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("element", "first", "second", "free", "ordered"),
+    [
+        ("float", "x[0] += a[i];", "x[0] -= a[i + 1];", {"S0 S0", "S0 S1", "S1 S0", "S1 S1"}, False),
+        ("float", "x[0] += a[i];", "x[0] *= a[i + 1];", {"S0 S0", "S1 S1"}, True),
+        ("float", "x[0] += a[i];", "x[0] = a[i + 1];", {"S0 S0"}, True),
+        # What a term reads of the array is ordered, and the sum is not.
+        ("float", "x[0] += x[i];", "x[i] += a[i];", {"S0 S0"}, True),
+        ("float", "x[0] += x[19 - i];", "a[i] = 0.0f;", {"S0 S0"}, True),
+        ("float", "x[0] += x[0] * a[i];", "a[i] = 0.0f;", set(), True),
+        # An int is converted to a short, and the sum of a short and a long is no int.
+        ("int", "x[0] = s[i] + w[i] > x[0] ? s[i] + w[i] : x[0];", "a[i] = 0;", {"S0 S0"}, False),
+        ("short", "x[0] = s[i] + w[i] > x[0] ? s[i] + w[i] : x[0];", "a[i] = 0;", set(), True),
+        ("long", "x[0] = s[i] + a[i] > x[0] ? s[i] + a[i] : x[0];", "a[i] = 0;", set(), True),
+    ],
+)
+def test_accumulations_into_one_element_run_in_any_order(
+    element: str, first: str, second: str, free: set[str], ordered: bool, tmp_path: Path
+) -> None:
+    scop = parse(tmp_path, ACCUMULATIONS.format(element=element, first=first, second=second))
+    found = dependences(scop)
+    assert {f"{d.source} {d.target}" for d in found if in_any_order(scop, d)} == free
+    assert any(d.array == "x" and not in_any_order(scop, d) for d in found) == ordered
 
 
 def conv_nests() -> tuple[Scop, tuple]:  # type: ignore[type-arg]

@@ -88,6 +88,23 @@ void f(double A[90][90]) {
 #pragma endscop
 }
 """
+# The largest of terms by four statements, of which some read the results of others in the same row (RNA folding).
+NUSSINOV = """
+void f(signed char b[140], int t[140][140]) {
+#pragma scop
+  for (int i = 139; i >= 0; i--)
+    for (int j = i + 1; j < 140; j++) {
+      t[i][j] = t[i][j] >= t[i][j - 1] ? t[i][j] : t[i][j - 1];
+      if (i + 1 < 140)
+        t[i][j] = t[i][j] >= t[i + 1][j] ? t[i][j] : t[i + 1][j];
+      if (i < j - 1)
+        t[i][j] = t[i][j] >= t[i + 1][j - 1] + (b[i] + b[j] == 3) ? t[i][j] : t[i + 1][j - 1] + (b[i] + b[j] == 3);
+      for (int k = i + 1; k < j; k++)
+        t[i][j] = t[i][j] >= t[i][k] + t[k + 1][j] ? t[i][j] : t[i][k] + t[k + 1][j];
+    }
+#pragma endscop
+}
+"""
 PRODUCT = """
 void f(float C[96][96], float A[96][96], float B[96][96]) {
 #pragma scop
@@ -104,9 +121,9 @@ STENCILS = {"jacobi": JACOBI, "seidel": SEIDEL, "fdtd": FDTD, "lu": LU}
 STEP = Reschedule(("S0", "S1"), ("t", "i"), (((1, 0, 0), (2, 1, 0)), ((1, 0, 0), (2, 1, 1))), (8, 64), wavefront=True)
 
 
-def proposed(scop: Scop, threads: int = 2) -> list[Reschedule]:
+def proposed(scop: Scop, threads: int = 2, *, reassociate: bool = True) -> list[Reschedule]:
     machine = machine_with(threads=threads, vector_bytes=32)
-    request = Request(scop=scop, statement=scop.statements[0], dependences=dependences(scop), machine=machine)
+    request = Request(scop, scop.statements[0], dependences(scop), machine, reassociate=reassociate)
     steps = [proposal.steps[0] for proposal in RESCHEDULE.propose(request)]
     assert all(isinstance(step, Reschedule) for step in steps)
     return [step for step in steps if isinstance(step, Reschedule) and not step.separated]
@@ -224,6 +241,38 @@ def test_loops_that_all_wait_run_along_diagonals_too(scops: dict[str, Scop]) -> 
     ]
     assert legal == [False, True]
     assert len({step.rows for step in proposed(scops["jacobi"])}) == 1
+
+
+@pytest.mark.native
+def test_statements_that_accumulate_together_run_in_an_order_that_their_sum_does_not_depend_on(tmp_path: Path) -> None:
+    """The loop over terms runs outside of the one over results: the last loop goes through rows, in vectors."""
+    scop = parse(tmp_path, NUSSINOV)
+    assert proposed(scop, reassociate=False) == []
+    step = proposed(scop, threads=1)[0]
+    (terms,) = (rows for name, rows in zip(step.statements, step.rows, strict=True) if scop.statement(name).depth == 3)
+    assert [row[:3] for row in terms] == [(-1, 0, 0), (0, 0, 1), (0, 1, 0)]
+    with pytest.raises(IllegalVariantError, match=r"dependence on `t` .* broken"):
+        apply(scop, Variant((step,)), (), numerics="strict")
+    one = applied(scop, step)
+    nest = one.plan.nests[-1]
+    assert nest.nest.loops == ("j",)
+    assert parallel_is_legal(one.directions[nest.nest.index], nest.order(), 0)
+    small = replace(step, sizes=(1, 5, 11))
+    check_kernels(tmp_path, scop, [pipeline.kernel(applied(scop, each), 32) for each in (step, small)])
+    # Two tiles of a diagonal add to the same element.
+    with pytest.raises(IllegalVariantError, match=r"dependence on `t` .* broken"):
+        applied(scop, replace(small, wavefront=True))
+    assert step in proposed(scop, threads=2)
+
+
+@pytest.mark.native
+def test_loops_that_run_backwards_are_tiled_too(tmp_path: Path) -> None:
+    text = SEIDEL.replace("i = 1; i < 69; i++", "i = 68; i > 0; i--")
+    assert text != SEIDEL
+    scop = parse(tmp_path, text)
+    steps = proposed(scop)
+    assert any(row[1] < 0 for row in steps[0].rows[0])
+    check_kernels(tmp_path, scop, [pipeline.kernel(applied(scop, each), 32) for each in (steps[0], steps[-1])])
 
 
 def test_an_iteration_that_waits_for_the_one_before_is_predicted_to_take_longer(scops: dict[str, Scop]) -> None:

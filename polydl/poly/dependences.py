@@ -17,7 +17,7 @@ from polydl.ir.scop import Scop
 from polydl.ir.statement import Access, Statement
 from polydl.ir.working_sets import DependenceKind
 from polydl.poly.counting import limited
-from polydl.poly.reductions import reduction_array
+from polydl.poly.reductions import accumulation, reduction_array
 from polydl.poly.schedules import original_schedule, runs_before, schedule_length, time_map
 
 ORDERING_KINDS: tuple[DependenceKind, ...] = ("RAW", "WAR", "WAW")
@@ -112,3 +112,18 @@ def dependences(scop: Scop, kinds: tuple[DependenceKind, ...] = ORDERING_KINDS) 
             )
         )
     return tuple(nonempty)
+
+
+def in_any_order(scop: Scop, dependence: Dependence) -> bool:
+    """Whether both ends of a dependence accumulate into the element, by the same operation in one or two statements.
+
+    With reassociation they may then run in any order, but not at the same time. Unlike in a ``reduction``, a term may
+    read other elements of the array: what it reads is as it was, since such a read has dependences of its own on every
+    accumulation before it and after it.
+    """
+    found = [accumulation(scop, scop.statement(name)) for name in (dependence.source, dependence.target)]
+    references = dependence.source_reference, dependence.target_reference
+    return len({each and each.operation for each in found}) == 1 and all(
+        each is not None and each.target.array == dependence.array and reference in each.references
+        for each, reference in zip(found, references, strict=True)
+    )

@@ -10,6 +10,8 @@ from polydl.ir.statement import Access, Expression, Statement
 
 Operation = Literal["+", "*", "max", "min"]
 _FLOATING = ("float", "double", "long double")
+# What C's arithmetic takes for an ``int``.
+_PROMOTED = ("char", "signed char", "unsigned char", "short", "unsigned short", "int")
 _ACCUMULATING: dict[str, Operation] = {"+=": "+", "-=": "+", "*=": "*"}
 _OPERATORS: dict[str, Operation] = {"+": "+", "*": "*"}
 _EXTREMA: dict[str, Operation] = {"fmaxf": "max", "fmax": "max", "fminf": "min", "fmin": "min"}
@@ -25,6 +27,8 @@ class Reduction(NamedTuple):
 
     operation: Operation
     target: Access
+    #: the references to the element that it accumulates into
+    references: frozenset[str]
 
 
 def reduction(scop: Scop, statement: Statement) -> Reduction | None:
@@ -35,6 +39,15 @@ def reduction(scop: Scop, statement: Statement) -> Reduction | None:
     integer ``x`` would lose. Comparisons of floating-point numbers must choose ``x`` where ``e`` is not a number: what
     ``x = x > e ? x : e`` makes of that depends on the order.
     """
+    found = accumulation(scop, statement)
+    if found is None:
+        return None
+    others = (access for access in statement.accesses if access.reference not in found.references)
+    return None if any(access.array == found.target.array for access in others) else found
+
+
+def accumulation(scop: Scop, statement: Statement) -> Reduction | None:
+    """As ``reduction``, but that ``e`` may read other elements of the array of ``x``."""
     body = statement.body
     if body.kind != "op" or len(body.arguments) != 2 or body.arguments[0].kind != "access":
         return None
@@ -42,14 +55,13 @@ def reduction(scop: Scop, statement: Statement) -> Reduction | None:
     if len(statement.writes) != 1 or statement.writes[0].reference != target.text:
         return None
     [write] = statement.writes
-    own = [access for access in statement.reads if access.array == write.array]
-    if not own or any(access.index != write.index for access in own) or _truncates(scop, statement, write.array):
+    own = {each.reference for each in statement.reads if (each.array, each.index) == (write.array, write.index)}
+    if not own or _truncates(scop, statement, write.array):
         return None
-    read = {access.reference for access in own}
     operation = _ACCUMULATING.get(body.text) if len(own) == 1 else None
     if operation is None and body.text == "=":
-        operation = _selection(scop, statement, value, read) if value.text == "?:" else _operation(value, read)
-    return None if operation is None else Reduction(operation, write)
+        operation = _selection(scop, statement, value, own) if value.text == "?:" else _operation(value, own)
+    return None if operation is None else Reduction(operation, write, frozenset((write.reference, *own)))
 
 
 def _operation(value: Expression, accumulator: set[str]) -> Operation | None:
@@ -68,10 +80,10 @@ def _selection(scop: Scop, statement: Statement, value: Expression, accumulator:
     if left.kind == "access" and left.text in accumulator:
         comparison, left, right = _TURNED[comparison], right, left
     chosen = [each.kind == "access" and each.text in accumulator for each in (right, positive, negative)]
-    kinds = {access.reference: scop.array(access.array).element for access in statement.accesses}
-    exact = kinds[statement.writes[0].reference] not in _FLOATING
+    [write] = statement.writes
+    exact = scop.array(write.array).element not in _FLOATING
     # What is converted to a narrower integer is not the greatest one of these for having been that before.
-    if exact and kinds.get(left.text) != kinds[statement.writes[0].reference]:
+    if exact and _element(scop, statement, left) != scop.array(write.array).element:
         return None
     operation = _GREATER[comparison]
     if chosen == [True, False, True] and _alike(statement, left, positive):
@@ -79,6 +91,21 @@ def _selection(scop: Scop, statement: Statement, value: Expression, accumulator:
     if chosen == [True, True, False] and _alike(statement, left, negative) and exact:
         return "min" if operation == "max" else "max"
     return None
+
+
+def _element(scop: Scop, statement: Statement, value: Expression) -> str | None:
+    """The type of an integer expression's value; None where that isn't known.
+
+    Arithmetic on integers no wider than an ``int`` is an ``int``'s.
+    """
+    kinds = {access.reference: scop.array(access.array).element for access in statement.reads}
+    if value.kind == "access":
+        return kinds[value.text]
+    leaves = [node for node in value.walk() if not node.arguments]
+    if value.kind != "op" or any(node.kind not in ("op", "access", "literal") for node in value.walk()):
+        return None
+    narrow = all(node.text.isdigit() if node.kind == "literal" else kinds[node.text] in _PROMOTED for node in leaves)
+    return "int" if narrow else None
 
 
 def _alike(statement: Statement, one: Expression, other: Expression) -> bool:

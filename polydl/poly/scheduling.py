@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import islpy as isl
@@ -41,22 +41,26 @@ class Band:
     permutable: tuple[int, int]
 
 
-def permutable_band(scop: Scop, statements: Sequence[str], dependences: Sequence[Dependence]) -> Band | None:
+def permutable_band(
+    scop: Scop, statements: Sequence[str], dependences: Sequence[Dependence], outer: int = 0
+) -> Band | None:
     """The loops that isl's scheduler gives the statements in common, none of which go back in any dependence.
 
-    None where it finds fewer than two, where statements don't share all of their loops, and where a place is no affine
-    form. Reductions keep their order. Raises AnalysisError if it takes isl too long.
+    The first ``outer`` loops of the source, which all of them share, stay as they are. None where it finds fewer than
+    two others, where statements don't share all of their loops, and where a place is no affine form. Raises
+    AnalysisError if it takes isl too long.
 
     The scheduler takes minutes where many relations hold between two statements. So it first gets one convex relation
     for each pair of statements, which holds all of them; and in a stencil, whose neighbours lie at the same distances
     everywhere, one that goes on beyond the bounds of the loops. That asks for more than is needed: where there is no
     answer to it, the relations themselves are asked about.
     """
-    members = [scop.statement(name) for name in statements]
+    members = [_without_outer(scop.statement(name), outer) for name in statements]
     domain, order = isl.UnionSet("{ }"), isl.UnionMap("{ }")
     for member in members:
         domain = domain.union(isl.UnionSet(member.domain))
     inside = [each for each in dependences if each.source in statements and each.target in statements]
+    inside = [each for each in (_inside_outer(each, outer) for each in inside) if each is not None]
     for dependence in inside:
         order = order.union(isl.UnionMap(dependence.relation))
     unbounded = without_bounds(members, inside)
@@ -68,8 +72,48 @@ def permutable_band(scop: Scop, statements: Sequence[str], dependences: Sequence
         except AnalysisError:
             continue
         if band is not None:
-            return band
-    return _band(domain, order, statements)
+            return _with_outer(scop, band, outer)
+    band = _band(domain, order, statements)
+    return None if band is None else _with_outer(scop, band, outer)
+
+
+def _without_outer(statement: Statement, outer: int) -> Statement:
+    """The statement in its loops behind the first ``outer`` ones, over all that it has in any iteration of these."""
+    if not outer:
+        return statement
+    domain = isl.Set(statement.domain).project_out(isl.dim_type.set, 0, outer).set_tuple_name(statement.name)
+    return replace(statement, iterators=statement.iterators[outer:], domain=str(domain))
+
+
+def _inside_outer(dependence: Dependence, outer: int) -> Dependence | None:
+    """The dependence inside of one iteration of the first ``outer`` loops, over the loops behind them; None if none."""
+    if not outer:
+        return dependence
+    relation = isl.Map(dependence.relation)
+    for place in range(outer):
+        relation = relation.equate(isl.dim_type.in_, place, isl.dim_type.out, place)
+    if relation.is_empty():
+        return None
+    for side, name in ((isl.dim_type.in_, dependence.source), (isl.dim_type.out, dependence.target)):
+        relation = relation.project_out(side, 0, outer).set_tuple_name(side, name)
+    return replace(dependence, relation=str(relation))
+
+
+def _with_outer(scop: Scop, band: Band, outer: int) -> Band:
+    """A band inside of the source's first ``outer`` loops, with these before its own."""
+    if not outer:
+        return band
+    rows = []
+    for name, forms in zip(band.statements, band.rows, strict=True):
+        statement = scop.statement(name)
+        first = [
+            Affine(tuple(way * (place == number) for place in range(statement.depth)), 0)
+            for number, way in enumerate(statement.directions[:outer])
+        ]
+        behind = [Affine((*(0,) * outer, *form.coefficients), form.constant) for form in forms]
+        rows.append((*first, *behind))
+    first_tiled, end = band.permutable
+    return Band(band.statements, tuple(rows), (first_tiled + outer, end + outer))
 
 
 def without_bounds(members: Sequence[Statement], dependences: Sequence[Dependence]) -> isl.UnionMap | None:
@@ -177,17 +221,18 @@ def _goes_forwards(dependence: Dependence, source: Affine, target: Affine) -> bo
     return bool(isl.Map(dependence.relation).intersect(isl.Map(f"{{ {head} : {other} < {one} }}")).is_empty())
 
 
-def carried_by_last(dependence: Dependence, forms: Sequence[Affine]) -> bool:
-    """Whether a dependence of a statement on itself joins instances whose places differ along the last row alone.
+def meets(dependence: Dependence, source: Sequence[Affine], target: Sequence[Affine]) -> bool:
+    """Whether a dependence joins instances whose places are the same along all these rows of its two statements.
 
     True as well if isl gives up.
     """
-    inputs, outputs = ([_written(form, prefix) for form in forms] for prefix in "io")
-    same = [f"{one} = {other}" for (_, one), (_, other) in zip(inputs[:-1], outputs[:-1], strict=True)]
-    head = f"{dependence.source}[{inputs[0][0]}] -> {dependence.target}[{outputs[0][0]}]"
+    depths = (len(source[0].coefficients), len(target[0].coefficients))
+    inputs, outputs = ([f"{prefix}{number}" for number in range(n)] for prefix, n in zip("io", depths, strict=True))
+    same = [f"{one.text(inputs)} = {other.text(outputs)}" for one, other in zip(source, target, strict=True)]
+    head = f"{dependence.source}[{', '.join(inputs)}] -> {dependence.target}[{', '.join(outputs)}]"
     try:
         with quota(isl.DEFAULT_CONTEXT, _ROW_OPERATIONS):
-            together = isl.Map(f"{{ {head} : {' and '.join(same) or 'true'} }}")
+            together = isl.Map(f"{{ {head} : {' and '.join(same)} }}")
             return not isl.Map(dependence.relation).intersect(together).is_empty()
     except AnalysisError:
         return True

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from graphlib import CycleError, TopologicalSorter
 
 from polydl.ir.affine import Affine, combined
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.match.factors import operands
 from polydl.poly.dependences import Dependence
-from polydl.poly.scheduling import Band, carried_by_last, inverse
+from polydl.poly.scheduling import Band, inverse, meets
 from polydl.variants.rewrites.schedule_tiles import box_of, places_of
 
 # Sizes of the tiles of products inside of common loops.
@@ -40,7 +41,7 @@ def by_diagonals(band: Band, dependences: Sequence[Dependence]) -> Iterator[Band
     _, end = band.permutable
     rows = dict(zip(band.statements, band.rows, strict=True))
     if end != len(band.rows[0]) or not any(
-        carried_by_last(dependence, rows[dependence.source])
+        meets(dependence, rows[dependence.source][:-1], rows[dependence.source][:-1])
         for dependence in dependences
         if dependence.source == dependence.target and not dependence.reduction
     ):
@@ -48,6 +49,25 @@ def by_diagonals(band: Band, dependences: Sequence[Dependence]) -> Iterator[Band
     diagonal = tuple((*forms[: end - 2], combined(forms[end - 2 : end], (1, 1)), forms[end - 2]) for forms in band.rows)
     if all(inverse(forms, len(forms[0].coefficients)) is not None for forms in diagonal):
         yield replace(band, rows=diagonal)
+
+
+def soonest_apart(band: Band, dependences: Sequence[Dependence]) -> Band:
+    """The band with its statements in an order for which they share as few of its loops as possible.
+
+    In one iteration of the loops that they share, each runs after all that it depends on. The band as it is where
+    ``dependences`` allow no such order.
+    """
+    rows = dict(zip(band.statements, band.rows, strict=True))
+    between = [d for d in dependences if d.source != d.target]
+    for shared in range(1, len(band.rows[0]) + 1):
+        between = [d for d in between if meets(d, rows[d.source][:shared], rows[d.target][:shared])]
+        before = {name: [d.source for d in between if d.target == name] for name in band.statements}
+        try:
+            ordered = tuple(TopologicalSorter(before).static_order())
+        except CycleError:
+            continue
+        return replace(band, statements=ordered, rows=tuple(rows[name] for name in ordered))
+    return band
 
 
 def product_tiles(

@@ -25,11 +25,11 @@ from polydl.ir.scop import Scop, SharedLoops
 from polydl.ir.statement import Statement
 from polydl.ir.variant import LoopName, RewriteStep, StatementName
 from polydl.match.factors import operands
-from polydl.poly.dependences import Dependence
+from polydl.poly.dependences import Dependence, in_any_order
 from polydl.poly.legality import violations
 from polydl.poly.nests import distribute
 from polydl.poly.schedules import original_schedule
-from polydl.poly.scheduling import Rows, inverse, never_back, permutable_band
+from polydl.poly.scheduling import Band, Rows, inverse, never_back, permutable_band
 from polydl.poly.substitution import with_iterators
 from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.full_tiles import Part, carried_over, separated
@@ -41,6 +41,7 @@ from polydl.variants.rewrites.proposed_bands import (
     numbers_of,
     product_tiles,
     skews,
+    soonest_apart,
 )
 from polydl.variants.rewrites.schedule_tiles import held_untiled, tile_sizes, unskewed
 
@@ -102,48 +103,35 @@ class RescheduleRewrite:
     def propose(self, request: Request) -> Iterator[Proposal]:
         """The loops that isl finds for the statement and all that share its outermost loop, in tiles for the caches.
 
-        None where the source's loops can be tiled as they are, or where only threads could gain by skewed ones.
+        None where the source's loops can be tiled as they are, or where only threads could gain by skewed ones. Where
+        several statements accumulate into the same elements, in any order if sums may be reassociated, further loops
+        are looked for that this allows, inside of as many of the source's as leaves some.
         """
         scop = request.scop
         sharing = tuple(s for s in scop.statements if s.betas[0] == request.statement.betas[0])
         names = [s.name for s in sharing]
         inside = [d for d in request.dependences if d.source in names and d.target in names]
-        if any(scop.has_call(name) for name in names) or len(inside) > MOST_DEPENDENCES:
+        different = {(d.source, d.target, d.relation) for d in inside}
+        if any(scop.has_call(name) for name in names) or len(different) > MOST_DEPENDENCES:
             return
         try:
-            band = permutable_band(scop, names, inside)
             # Statements in other outermost loops change nothing about these.
-            together = any(nest.depth for nest in distribute(replace(scop, statements=sharing), inside))
+            together = max(nest.depth for nest in distribute(replace(scop, statements=sharing), inside))
+            band = permutable_band(scop, names, inside)
+            if band is not None and (together or skews(band)):
+                yield from _in_tiles(request, contiguous_last(scop, band), inside)
+            free = {d for d in inside if request.reassociate and in_any_order(scop, d)}
+            ordering = [d for d in inside if d not in free]
+            for outer in reversed(range(together if any(d.source != d.target for d in free) else 0)):
+                band = permutable_band(scop, names, ordering, outer)
+                if band is not None:
+                    proposals = [*_in_tiles(request, soonest_apart(contiguous_last(scop, band), ordering), inside)]
+                    yield from proposals
+                    # Threads may have to add to one element at the same time.
+                    yield from (_on_one_thread(each) for each in proposals if request.machine.threads > 1)
+                    return
         except AnalysisError:
             return
-        if band is None or not (together or skews(band)):
-            return
-        band = contiguous_last(scop, band)
-        members = [scop.statement(name) for name in band.statements]
-        wavefront = request.machine.threads > 1
-        untiled = {
-            way: Reschedule(way.statements, loop_names(members, way.rows), numbers_of(way), (), wavefront)
-            for way in (band, *by_diagonals(band, inside))
-        }
-        for way, step in untiled.items():
-            # What stays in the first cache from one time step to the next anyway gains nothing by tiles of time.
-            if (
-                way is band
-                and skews(band)
-                and not wavefront
-                and held_untiled(scop, members, band.rows, band.permutable, request.machine)
-            ):
-                continue
-            for sizes in tile_sizes(scop, members, way.rows, way.permutable, request.machine):
-                yield Proposal((replace(step, sizes=sizes),), for_microkernel=False)
-        for sizes, products in product_tiles(scop, members, band):
-            operands_first = (
-                Materialize(name, operand.access.array)
-                for name in products
-                for operand in operands(scop, scop.statement(name))
-            )
-            full_tiles = replace(untiled[band], sizes=sizes, separated=products)
-            yield Proposal((full_tiles, *operands_first), for_microkernel=False)
 
     def varied(self, step: Reschedule, draw: Random) -> Reschedule:
         """Tiles of other sizes, with or without wavefronts of them."""
@@ -159,6 +147,41 @@ class RescheduleRewrite:
 
 
 RESCHEDULE = RescheduleRewrite()
+
+
+def _on_one_thread(proposal: Proposal) -> Proposal:
+    first, *others = proposal.steps
+    return replace(proposal, steps=(first.on_one_thread(), *others))
+
+
+def _in_tiles(request: Request, band: Band, dependences: Sequence[Dependence]) -> Iterator[Proposal]:
+    """The loops of a band in tiles for the caches; ``dependences`` are those between its statements."""
+    scop = request.scop
+    members = [scop.statement(name) for name in band.statements]
+    wavefront = request.machine.threads > 1
+    untiled = {
+        way: Reschedule(way.statements, loop_names(members, way.rows), numbers_of(way), (), wavefront)
+        for way in (band, *by_diagonals(band, dependences))
+    }
+    for way, step in untiled.items():
+        # What stays in the first cache from one time step to the next anyway gains nothing by tiles of time.
+        if (
+            way is band
+            and skews(band)
+            and not wavefront
+            and held_untiled(scop, members, band.rows, band.permutable, request.machine)
+        ):
+            continue
+        for sizes in tile_sizes(scop, members, way.rows, way.permutable, request.machine):
+            yield Proposal((replace(step, sizes=sizes),), for_microkernel=False)
+    for sizes, products in product_tiles(scop, members, band):
+        operands_first = (
+            Materialize(name, operand.access.array)
+            for name in products
+            for operand in operands(scop, scop.statement(name))
+        )
+        full_tiles = replace(untiled[band], sizes=sizes, separated=products)
+        yield Proposal((full_tiles, *operands_first), for_microkernel=False)
 
 
 def reschedule(scop: Scop, step: Reschedule, known: Sequence[Dependence], *, reassociate: bool = True) -> Scop:
@@ -179,9 +202,10 @@ def reschedule(scop: Scop, step: Reschedule, known: Sequence[Dependence], *, rea
             betas=(*statement.betas[:1], *(0,) * len(new.iterators)),
             directions=(1,) * len(new.iterators),
         )
-    inside = _inside(step, known)
+    inside = [replace(d, reduction=d.reduction or in_any_order(scop, d)) for d in _inside(step, known)]
+    ordering = [d for d in inside if not (d.reduction and reassociate)]
     numbers = {name: number for number, name in enumerate(step.statements)}
-    backwards = [_carried_over(d, change) for d in inside if numbers[d.source] > numbers[d.target]]
+    backwards = [_carried_over(d, change) for d in ordering if numbers[d.source] > numbers[d.target]]
     depth = _common(backwards, len(new.iterators), new.fixed)
     for position, name in enumerate(step.statements):
         betas = [*moved[name].betas]
@@ -257,8 +281,8 @@ def _members(scop: Scop, step: Reschedule) -> list[Statement]:
     together = {s.name for s in scop.statements if members and s.betas[0] == members[0].betas[0]}
     if together != {*step.statements} or len(together) != len(step.statements):
         raise IllegalVariantError("all statements that share an outermost loop must be rescheduled, and no others")
-    if any(scop.has_call(s.name) or -1 in s.directions for s in members):
-        raise IllegalVariantError("a loop runs backwards, or stands for a call")
+    if any(scop.has_call(s.name) for s in members):
+        raise IllegalVariantError("a loop stands for a call")
     lengths = {len(step.loops), len(step.sizes), *map(len, step.rows)}
     widths = all(len(row) == s.depth + 1 for s, forms in zip(members, step.rows, strict=False) for row in forms)
     if len(lengths) != 1 or len(step.rows) != len(members) or not widths or len({*step.loops}) != len(step.loops):
