@@ -50,6 +50,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "unfold": "polydl.variants.rewrites.unfold:UNFOLD",
         "pack": "polydl.variants.rewrites.pack:PACK",
         "materialize": "polydl.variants.rewrites.materialize:MATERIALIZE",
+        "zero_point": "polydl.variants.rewrites.zero_point:ZERO_POINT",
         "pad": "polydl.variants.rewrites.pad:PAD",
         "winograd": "polydl.variants.rewrites.winograd:WINOGRAD",
         "polyphase": "polydl.variants.rewrites.polyphase:POLYPHASE",

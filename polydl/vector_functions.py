@@ -18,7 +18,10 @@ from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 
 # Those that become instructions.
-_INSTRUCTIONS = frozenset({"fabs", "fabsf", "fmax", "fmaxf", "fmin", "fminf", "sqrt", "sqrtf"}) | CONVERSIONS
+_ROUNDED_TO_INTEGERS = frozenset({"nearbyint", "nearbyintf", "rint", "rintf"})
+_INSTRUCTIONS = (
+    frozenset({"fabs", "fabsf", "fmax", "fmaxf", "fmin", "fminf", "sqrt", "sqrtf"}) | _ROUNDED_TO_INTEGERS | CONVERSIONS
+)
 # By the version of glibc, 2.x, that has them first: functions for double, and with an f at the end for float.
 _LIBRARY = {
     22: "cos exp log pow sin",

@@ -47,7 +47,16 @@ void f(float C[8][12], float row[12], const float B[8][12]) {
 #pragma endscop
 }
 """
+QUANTIZED = """
+void f(int C[8][12], const unsigned char A[8][16], const signed char B[16][12], int zero) {
+#pragma scop
+  for (int i = 0; i < 8; i++) for (int j = 0; j < 12; j++) for (int k = 0; k < 16; k++)
+    C[i][j] += (A[i][k] - zero) * B[k][j];
+#pragma endscop
+}
+"""
 NESTS = {
+    "quantized": QUANTIZED,
     "product": PRODUCT,
     "rows": ROWS,
     "convolution": CONVOLUTION.replace("STRIDE", "1"),

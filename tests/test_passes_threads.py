@@ -79,19 +79,16 @@ def test_threads_that_write_past_the_caches_wait_at_the_end() -> None:
 
 
 def test_loops_that_fill_vectors_ask_for_whole_ones() -> None:
-    def asked(count: int, *lanes: int, real: bool = True) -> int:
-        known = {
-            name: StatementFacts(counts={0: count}, lanes=width, real=real)
-            for name, width in zip("ST", lanes, strict=False)
-        }
+    def asked(count: int, *lanes: int) -> int:
+        known = {name: StatementFacts(counts={0: count}, lanes=width) for name, width in zip("ST", lanes, strict=False)}
         body = tuple(sets(name, at("y", "i"), at("x", "i")) for name in known)
         return openmp.simdlen(loop("i", 0, count - 1, *body), context(*ARRAYS, exact=False, precise=False, **known))
 
     assert asked(33, 16) == 16
     assert asked(7, 8) == 0
-    # Beside doubles floats fill a vector as well, but integers do not.
+    # Beside wider elements the narrowest fill a vector as well, where there are so many.
     assert asked(33, 16, 8) == 16
-    assert asked(33, 16, 8, real=False) == 8
+    assert asked(9, 16, 8) == 8
 
 
 def test_loops_that_are_no_loops_of_the_schedule_stay() -> None:

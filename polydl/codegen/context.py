@@ -35,8 +35,6 @@ class StatementFacts:
     lanes: int = 1
     #: Elements of a vector of the narrowest type.
     most_lanes: int = 1
-    #: Whether all that it touches is ``float`` or ``double``.
-    real: bool = True
     #: The loops whose iterations run in one of the vector loop around them, with the number of those in the last tile:
     #: 0 if that is not the same every time.
     unrolled: Mapping[int, int] = field(default_factory=dict)

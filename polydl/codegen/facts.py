@@ -115,7 +115,6 @@ def _facts(
         counts=dict(zip(nest.places, trips(nest), strict=False)),
         lanes=width // max(sizes),
         most_lanes=width // min(sizes),
-        real={array.element for array in arrays} <= {"float", "double"},
         unrolled=_unrolled(nest, statement),
         streamed=frozenset(nest.streamed),
     )

@@ -1,0 +1,142 @@
+"""Zero points of quantized operands: products of bytes without them, and sums that are corrected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from computed import check_kernels, parse
+from machines import machine_with
+from marks import parametrized
+
+from polydl import pipeline
+from polydl.errors import IllegalVariantError
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Variant
+from polydl.plan.apply import apply
+from polydl.plan.rewriting import rewritten
+from polydl.rewrite_contract import Request
+from polydl.variants.rewrites.zero_point import ZERO_POINT, ZeroPoint, without_zero_point
+
+MACHINE = machine_with(1, 32)
+
+PRODUCT = """
+void f({output} C[20][24], const {a} A[20][40], const {b} B[40][24], {zero} z, {zero} y, const int rows[20],
+       const int terms[40])
+{{
+#pragma scop
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      for (int k = 0; k < 40; k++)
+        {text}
+#pragma endscop
+}}
+"""
+CONVOLUTION = """
+void conv(int out[6][10][12], const unsigned char in[5][12][14], const signed char w[6][5][3][3], int zero)
+{
+#pragma scop
+  for (int o = 0; o < 6; o++)
+    for (int y = 0; y < 10; y++)
+      for (int x = 0; x < 12; x++)
+        for (int c = 0; c < 5; c++)
+          for (int r = 0; r < 3; r++)
+            for (int s = 0; s < 3; s++)
+              out[o][y][x] += ((int)in[c][y + r][x + s] - zero) * w[o][c][r][s];
+#pragma endscop
+}
+"""
+
+
+def product(
+    tmp_path: Path, text: str, output: str = "int", a: str = "unsigned char", b: str = "signed char", zero: str = "int"
+) -> Scop:
+    return parse(tmp_path, PRODUCT.format(text=text, output=output, a=a, b=b, zero=zero))
+
+
+def proposed(scop: Scop) -> list[tuple[object, ...]]:
+    base = rewritten(scop, ()).scop
+    request = Request(scop=base, statement=base.statements[0], dependences=(), machine=MACHINE)
+    return [proposal.steps for proposal in ZERO_POINT.propose(request)]
+
+
+@pytest.mark.native
+@parametrized(
+    "text",
+    [
+        "C[i][j] += (A[i][k] - z) * B[k][j];",
+        "C[i][j] += B[k][j] * ((int)A[i][k] - z);",
+        "C[i][j] = C[i][j] + (A[i][k] - rows[i]) * B[k][j];",
+        "C[i][j] += (A[i][k] - z) * (B[k][j] - y);",
+        "C[i][j] += (A[i][k] - 128) * (int)B[k][j];",
+    ],
+    quick=1,
+)
+def test_the_same_is_computed_without_zero_points_as_exactly_as_ever(text: str, tmp_path: Path) -> None:
+    scop = product(tmp_path, text)
+    (steps,) = proposed(scop)
+    assert [step.array for step in steps if isinstance(step, ZeroPoint)] == (["A", "B"] if "- y" in text else ["A"])
+    space = pipeline.space_on(scop, MACHINE, microkernel="c-int16", numerics="strict")
+    one = next(each for each in space.alternatives if any(isinstance(step, ZeroPoint) for step in each.rewrites))
+    generated = pipeline.generate(space, max_variants=400)
+    variants = [each for each in generated.variants if each.steps[: len(one.rewrites)] == one.rewrites]
+    assert variants
+    applied = [space.apply(each) for each in variants[:2]]
+    assert all(each.kernels for each in applied)
+    plain = apply(scop, Variant(tuple(steps)), (), numerics="strict")  # type: ignore[arg-type]
+    check_kernels(tmp_path, scop, [pipeline.kernel(each, 32) for each in (*applied, plain)])
+
+
+@pytest.mark.native
+def test_convolutions_of_bytes_lose_their_zero_point_too(tmp_path: Path) -> None:
+    scop = parse(tmp_path, CONVOLUTION)
+    assert proposed(scop) == [(ZeroPoint("S0", "in"),)]
+    without = without_zero_point(rewritten(scop, ()).scop, ZeroPoint("S0", "in"))
+    # One sum of weights for each channel of the output.
+    assert [array.extents for array in without.arrays if array.name == "w_sums"] == [(6,)]
+    check_kernels(tmp_path, scop, [pipeline.kernel(apply(scop, Variant((ZeroPoint("S0", "in"),)), ()), 32)])
+
+
+@pytest.mark.parametrize(
+    ("text", "types", "reason"),
+    [
+        ("C[i][j] += A[i][k] * B[k][j];", {}, "adds up no products of a byte of `A` less a zero point"),
+        ("C[i][j] += A[i][k] * (B[k][j] - z);", {}, "of a byte of `A` less"),
+        ("C[i][j] += (A[i][k] - terms[k]) * B[k][j];", {}, "is not the same for all terms"),
+        ("C[i][j] += (A[i][k] - z) * B[0][j];", {}, "is the same for several terms"),
+        ("C[i][j] += (A[i][k] - z) * B[k][j];", {"a": "short"}, "of a byte of `A` less"),
+        ("C[i][j] += (A[i][k] - z) * B[k][j];", {"zero": "float"}, "of a byte of `A` less"),
+        ("C[i][j] += (A[i][k] - z) * B[k][j];", {"output": "long"}, "of a byte of `A` less"),
+        ("C[i][j] -= (A[i][k] - z) * B[k][j];", {}, "of a byte of `A` less"),
+    ],
+)
+def test_what_is_no_product_of_bytes_less_a_zero_point_stays(
+    text: str, types: dict[str, str], reason: str, tmp_path: Path
+) -> None:
+    scop = rewritten(product(tmp_path, text, **types), ()).scop
+    with pytest.raises(IllegalVariantError, match=reason):
+        without_zero_point(scop, ZeroPoint("S0", "A"))
+
+
+def test_sums_that_an_int_might_not_hold_on_the_way_stay(tmp_path: Path) -> None:
+    text = PRODUCT.format(
+        text="C[i][j] += (A[i][k] - z) * B[k][j];", output="int", a="unsigned char", b="signed char", zero="int"
+    )
+    for terms, held in ((32767, True), (32768, False)):
+        scop = rewritten(parse(tmp_path, text.replace("40", str(terms))), ()).scop
+        if held:
+            assert len(without_zero_point(scop, ZeroPoint("S0", "A")).statements) == 4
+        else:
+            with pytest.raises(IllegalVariantError, match="the sum of 32768 products of bytes in S0 may be no int"):
+                without_zero_point(scop, ZeroPoint("S0", "A"))
+
+
+def test_a_zero_point_that_is_written_later_stays(tmp_path: Path) -> None:
+    text = PRODUCT.format(
+        text="C[i][j] += (A[i][k] - zeros[0]) * B[k][j];", output="int", a="unsigned char", b="signed char", zero="int"
+    )
+    text = text.replace("const int rows[20]", "int zeros[1]").replace(
+        "#pragma endscop", "  zeros[0] = 1;\n#pragma endscop"
+    )
+    with pytest.raises(IllegalVariantError, match="`zeros` is written after S0"):
+        without_zero_point(rewritten(parse(tmp_path, text), ()).scop, ZeroPoint("S0", "A"))

@@ -1,0 +1,292 @@
+"""Zero points of quantized operands, taken out of products of bytes.
+
+Quantized numbers stand for ``scale * (a - zero)``, so that layers add up ``(a[i][k] - zero) * b[k][j]``: no product of
+two bytes, which microkernels take. The sum is that of ``a[i][k] * b[k][j]``, less ``zero`` times the sum of ``b[k][j]``
+over ``k``, of which there is one for each ``j`` (Jacob et al., *Quantization and Training of Neural Networks for
+Efficient Integer-Arithmetic-Only Inference*, CVPR 2018, §2.3). Sums of integers are exact in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from math import prod
+from random import Random
+from typing import ClassVar
+
+from polydl.errors import IllegalVariantError
+from polydl.ir.affine import Affine, Box, box_extents, iterator_form
+from polydl.ir.construct import (
+    assignment,
+    fresh_name,
+    fresh_statement_name,
+    has_loops_alone,
+    make_access,
+    make_statement,
+    zero_of,
+)
+from polydl.ir.families import OPERANDS
+from polydl.ir.numerics import EXACT, Rounding
+from polydl.ir.scop import Array, Scop
+from polydl.ir.statement import Access, AccessKind, Expression, Origin, Statement
+from polydl.ir.variant import ArrayName, RewriteStep, StatementName
+from polydl.match.factors import added_value, moving_loops, with_added_value
+from polydl.poly.dependences import Dependence
+from polydl.rewrite_contract import Phase, Proposal, Request
+from polydl.variants.rewrites.copies import complete_from, inserted, written_later
+
+_BYTES = ("char", "signed char", "unsigned char")
+_INTEGERS = (*_BYTES, "short", "unsigned short", "int")
+# Of the magnitude of a byte, a product's being twice as many, and of an ``int``'s.
+_BYTE_BITS, _INT_BITS = 8, 31
+
+
+@dataclass(frozen=True)
+class ZeroPoint(RewriteStep):
+    """Multiply an operand of bytes without the zero point that is subtracted from it, and correct the sums after that.
+
+    ``array`` is what the operand is read from.
+    """
+
+    json_name: ClassVar[str] = "zero_point"
+
+    statement: StatementName
+    array: ArrayName
+
+
+@dataclass(frozen=True)
+class ZeroPointRewrite:
+    step: type[ZeroPoint] = ZeroPoint
+    families: frozenset[str] = frozenset({OPERANDS})
+    phase: Phase = Phase.NORMALIZATION
+
+    def rounding(self, scop: Scop, step: ZeroPoint) -> Rounding:
+        return EXACT
+
+    def apply(self, scop: Scop, step: ZeroPoint, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:
+        return without_zero_point(scop, step)
+
+    def propose(self, request: Request) -> Iterator[Proposal]:
+        """For products in three loops or more that no microkernel takes: the zero points of all operands."""
+        scop, name = request.scop, request.statement.name
+        if request.matches or request.statement.depth < 3:
+            return
+        steps: list[ZeroPoint] = []
+        for side in _sides(scop, request.statement):
+            if side.zero is not None:
+                steps.append(ZeroPoint(name, side.access.array))
+                scop = without_zero_point(scop, steps[-1])
+        if steps:
+            yield Proposal(tuple(steps))
+
+    def drawn(self, scop: Scop, statement: Statement, draw: Random) -> Iterator[tuple[ZeroPoint]]:
+        """Any array that is read."""
+        if statement.reads:
+            yield (ZeroPoint(statement.name, draw.choice(statement.reads).array),)
+
+    def describe(self, scop: Scop, step: ZeroPoint) -> str:
+        return f"the zero point of {step.array} taken out of the products of bytes"
+
+
+ZERO_POINT = ZeroPointRewrite()
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """A factor ``access`` or ``access - zero`` of what a statement adds up."""
+
+    #: the factor
+    value: Expression
+    #: the element of an array of bytes in it
+    access: Access
+    #: what is subtracted from it, if anything is
+    zero: Expression | None
+
+
+def without_zero_point(scop: Scop, step: ZeroPoint) -> Scop:
+    """The scop with a product of bytes in place of that of a difference, and with the sums corrected behind it.
+
+    Three statements come to it: two that add up the other operand, before the product, and one that subtracts that,
+    times the zero point. Raises IllegalVariantError if the statement adds up no such products, if something else is in
+    its loops, if a loop that it adds up over does not move the other operand, or moves the zero point, if an ``int``
+    might be too narrow, and if an array that is read is written later.
+    """
+    statement = scop.statement(step.statement)
+    sides = _sides(scop, statement)
+    chosen = next((side for side in sides if side.access.array == step.array and side.zero is not None), None)
+    if chosen is None or chosen.zero is None:
+        raise IllegalVariantError(f"{statement.name} adds up no products of a byte of `{step.array}` less a zero point")
+    other = sides[1] if chosen is sides[0] else sides[0]
+    outer, inner = _loops(scop, statement, chosen, other)
+    sources = _accesses(statement, other.value)
+    zeros = _accesses(statement, chosen.zero)
+    place = max(complete_from(scop, statement, scop.array(access.array)) for access in sources)
+    for access in zeros:
+        if written_later(scop, statement, scop.array(access.array)):
+            raise IllegalVariantError(f"`{access.array}` is written after {statement.name}")
+    assert statement.box is not None
+    kept = [loop for loop in outer if any(loop in moving_loops(access) for access in sources)]
+    extents = box_extents(statement.box)
+    sums = Array(
+        fresh_name(scop, f"{other.access.array}_sums"), "int", 4, tuple(extents[loop] for loop in kept), "local"
+    )
+    zeroing = _zeroing(_Nest(statement, fresh_statement_name(scop, f"zero_{sums.name}"), kept), sums)
+    adding = _adding(_Nest(statement, fresh_statement_name(scop, f"add_{sums.name}"), (*kept, *inner)), sums, other)
+    correcting = _correcting(
+        _Nest(statement, fresh_statement_name(scop, f"correct_{sums.name}"), outer), sums, kept, chosen.zero
+    )
+    product = _multiplying(statement, chosen, other)
+    statements = [product if each.name == statement.name else each for each in scop.statements]
+    # The product comes after two more nests then, and its sums are corrected next.
+    for nest, at in ((zeroing, place), (adding, place + 1), (correcting, statement.betas[0] + 3)):
+        statements = [*inserted(replace(nest, betas=(at, *nest.betas[1:])), statements)]
+    return replace(scop, statements=tuple(statements), arrays=(*scop.arrays, sums))
+
+
+def _loops(scop: Scop, statement: Statement, chosen: _Side, other: _Side) -> tuple[list[int], list[int]]:
+    """The loops that move the sums of a statement, and those that it adds up over. Raises IllegalVariantError."""
+    if statement.box is None or scop.has_call(statement.name) or not has_loops_alone(scop, statement):
+        raise IllegalVariantError(f"the loops of {statement.name} are not rectangular, not its own or a marked call's")
+    assert chosen.zero is not None
+    outputs = moving_loops(statement.writes[0])
+    outer = [loop for loop in range(statement.depth) if loop in outputs]
+    inner = [loop for loop in range(statement.depth) if loop not in outputs]
+    terms = prod(box_extents(statement.box)[loop] for loop in inner)
+    if terms.bit_length() + 2 * _BYTE_BITS > _INT_BITS:
+        raise IllegalVariantError(f"the sum of {terms} products of bytes in {statement.name} may be no int")
+    moved = moving_loops(other.access)
+    if not moved & outputs or not moved.issuperset(inner):
+        raise IllegalVariantError(f"what {statement.name} multiplies by is the same for several terms")
+    if any(moving_loops(access).intersection(inner) for access in _accesses(statement, chosen.zero)):
+        raise IllegalVariantError(f"the zero point of `{chosen.access.array}` is not the same for all terms")
+    return outer, inner
+
+
+def _sides(scop: Scop, statement: Statement) -> tuple[_Side, ...]:
+    """The two factors of what a statement adds to an ``int``; none if they are no bytes less what is no wider."""
+    added = added_value(statement)
+    plain = all(access.subscripts is not None for access in statement.accesses)
+    if added is None or added[1] or not plain or scop.array(statement.writes[0].array).element != "int":
+        return ()
+    value = _without_casts(added[0])
+    if value.kind != "op" or value.text != "*" or len(value.arguments) != 2:
+        return ()
+    sides = tuple(side for side in (_side(scop, statement, each) for each in value.arguments) if side is not None)
+    written = scop.array(statement.writes[0].array).memory
+    reads = [access for access in statement.reads if scop.array(access.array).memory == written]
+    return sides if len(sides) == 2 and len(reads) == 1 else ()
+
+
+def _side(scop: Scop, statement: Statement, factor: Expression) -> _Side | None:
+    value, zero = _without_casts(factor), None
+    if value.kind == "op" and value.text == "-" and len(value.arguments) == 2:
+        zero = value.arguments[1]
+        value = _without_casts(value.arguments[0])
+    if value.kind != "access" or (zero is not None and not _is_int(scop, statement, zero)):
+        return None
+    access = statement.access(value.text, "read")
+    return _Side(factor, access, zero) if scop.array(access.array).element in _BYTES else None
+
+
+def _without_casts(value: Expression) -> Expression:
+    """What conversions to ``int`` are of, none of which changes it."""
+    while value.kind == "cast" and value.text == "int":
+        value = value.arguments[0]
+    return value
+
+
+def _is_int(scop: Scop, statement: Statement, value: Expression) -> bool:
+    """Whether a literal or an array element is an ``int`` or narrower."""
+    value = _without_casts(value)
+    if value.kind == "access":
+        return scop.array(statement.access(value.text, "read").array).element in _INTEGERS
+    return value.kind == "literal" and value.text.isdigit()
+
+
+def _accesses(statement: Statement, value: Expression) -> list[Access]:
+    return [statement.access(node.text, "read") for node in value.walk() if node.kind == "access"]
+
+
+def _multiplying(statement: Statement, chosen: _Side, other: _Side) -> Statement:
+    """The statement without the zero point."""
+    assert chosen.zero is not None
+    byte = Expression("cast", "int", (Expression("access", chosen.access.reference),))
+    value = _without_casts((added_value(statement) or (chosen.value, False))[0])
+    first = value.arguments[0] is chosen.value
+    factors = (byte, other.value) if first else (other.value, byte)
+    dropped = {access.reference for access in _accesses(statement, chosen.zero)}
+    return replace(
+        statement,
+        body=with_added_value(statement, Expression("op", "*", factors)),
+        accesses=tuple(access for access in statement.accesses if access.reference not in dropped),
+    )
+
+
+@dataclass(frozen=True)
+class _Nest:
+    """A nest of its own over some of the loops of ``reader``, which keep their names."""
+
+    #: the statement whose loops they are
+    reader: Statement
+    #: of the nest's own statement
+    name: str
+    #: by their places in ``reader``
+    loops: Sequence[int]
+
+    @property
+    def iterators(self) -> tuple[str, ...]:
+        return tuple(self.reader.iterators[loop] for loop in self.loops)
+
+    @property
+    def box(self) -> Box:
+        assert self.reader.box is not None
+        return tuple(self.reader.box[loop] for loop in self.loops)
+
+    def moved(self, access: Access) -> Access:
+        """What the reader accesses, which its other loops don't move."""
+        forms = tuple(
+            Affine(tuple(form.coefficients[loop] for loop in self.loops), form.constant)
+            for form in access.subscripts or ()
+        )
+        reference = f"{self.name}_{access.reference}"
+        return make_access(self.name, self.iterators, self.box, reference, access.array, access.kind, forms)
+
+    def sum_of(self, sums: Array, kept: Sequence[int], kind: AccessKind) -> Access:
+        """The element of ``sums``, which has a dimension for each of the loops ``kept``."""
+        places = [self.loops.index(loop) for loop in kept]
+        forms = tuple(iterator_form(place, len(self.loops), -self.box[place][0]) for place in places)
+        return make_access(self.name, self.iterators, self.box, f"{self.name}_sum", sums.name, kind, forms)
+
+    def renamed(self, value: Expression) -> Expression:
+        """An expression of the reader's, with the references that ``moved`` gives."""
+        text = f"{self.name}_{value.text}" if value.kind == "access" else value.text
+        return Expression(value.kind, text, tuple(self.renamed(each) for each in value.arguments))
+
+    def statement(self, accesses: Sequence[Access], body: Expression, origin: Origin, text: str) -> Statement:
+        return make_statement(
+            self.name, self.iterators, self.box, tuple(accesses), body, origin=origin, line=self.reader.line, text=text
+        )
+
+
+def _zeroing(nest: _Nest, sums: Array) -> Statement:
+    body = assignment(f"{nest.name}_sum", zero_of(sums))
+    return nest.statement([nest.sum_of(sums, nest.loops, "write")], body, "zero", f"{sums.name}[...] = 0")
+
+
+def _adding(nest: _Nest, sums: Array, other: _Side) -> Statement:
+    """The sums of what the statement multiplies by."""
+    kept = nest.loops[: len(sums.extents)]
+    accesses = [nest.sum_of(sums, kept, kind) for kind in ("write", "read")]
+    accesses += [nest.moved(access) for access in _accesses(nest.reader, other.value)]
+    body = Expression("op", "+=", (Expression("access", f"{nest.name}_sum"), nest.renamed(other.value)))
+    return nest.statement(accesses, body, "operand", f"{sums.name}[...] += a factor of {nest.reader.text}")
+
+
+def _correcting(nest: _Nest, sums: Array, kept: Sequence[int], zero: Expression) -> Statement:
+    """The output, less the zero point times the sums."""
+    to = nest.moved(nest.reader.writes[0])
+    accesses = [to, replace(to, kind="read"), nest.sum_of(sums, kept, "read")]
+    accesses += [nest.moved(access) for access in _accesses(nest.reader, zero)]
+    value = Expression("op", "*", (nest.renamed(zero), Expression("access", f"{nest.name}_sum")))
+    body = Expression("op", "-=", (Expression("access", to.reference), value))
+    return nest.statement(accesses, body, "operand", f"the zero point of {nest.reader.text} times {sums.name}")
