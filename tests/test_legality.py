@@ -323,6 +323,7 @@ def test_extrema_are_recognised(element: str, condition: str, then: str, otherwi
 
 
 ACCUMULATIONS = """
+#include <math.h>
 void f(int n, {element} x[40], {element} a[40], short s[40], int w[40]) {{
 #pragma scop
   for (int i = 1; i < 20; i++) {{
@@ -340,6 +341,10 @@ void f(int n, {element} x[40], {element} a[40], short s[40], int w[40]) {{
         ("float", "x[0] += a[i];", "x[0] -= a[i + 1];", {"S0 S0", "S0 S1", "S1 S0", "S1 S1"}, False),
         ("float", "x[0] += a[i];", "x[0] *= a[i + 1];", {"S0 S0", "S1 S1"}, True),
         ("float", "x[0] += a[i];", "x[0] = a[i + 1];", {"S0 S0"}, True),
+        # Each of these rounds, and takes what is no number, in its own way.
+        ("double", "x[0] = fmax(x[0], a[i]);", "x[0] = a[i] > x[0] ? a[i] : x[0];", {"S0 S0", "S1 S1"}, True),
+        ("double", "x[0] = fmax(x[0], a[i]);", "x[0] = fmaxf(x[0], a[i]);", {"S0 S0", "S1 S1"}, True),
+        ("_Bool", "x[0] += a[i];", "x[0] -= a[i + 1];", set(), True),
         # What a term reads of the array is ordered, and the sum is not.
         ("float", "x[0] += x[i];", "x[i] += a[i];", {"S0 S0"}, True),
         ("float", "x[0] += x[19 - i];", "a[i] = 0.0f;", {"S0 S0"}, True),

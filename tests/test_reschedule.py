@@ -265,6 +265,47 @@ def test_statements_that_accumulate_together_run_in_an_order_that_their_sum_does
     assert step in proposed(scop, threads=2)
 
 
+def test_loops_are_looked_for_inside_of_those_that_all_statements_share(tmp_path: Path) -> None:
+    """One of them has a loop of its own alone."""
+    text = """
+void f(double x[80][80], double u[80]) {
+#pragma scop
+  for (int i = 0; i < 80; i++) {
+    u[i] = x[11][i];
+    for (int j = 1; j < 80; j++)
+      for (int k = 0; k < 79; k++) {
+        x[j][k] += u[i];
+        for (int l = 0; l < 79; l++)
+          x[j][k] += x[j - 1][l] + x[j][l + 1];
+      }
+  }
+#pragma endscop
+}
+"""
+    scop = parse(tmp_path, text)
+    assert {nest.nest.depth for nest in apply(scop, Variant(()), ()).plan.nests} == {1, 3}
+    for step in proposed(scop):
+        apply(scop, Variant((step,)), ())
+
+
+def test_statements_that_accumulate_together_depend_on_each_other_as_they_run(tmp_path: Path) -> None:
+    text = """
+void f(double x[40][40], double a, double b) {
+#pragma scop
+  for (int i = 0; i < 40; i++)
+    for (int j = 0; j < 40; j++) {
+      x[i][j] += a;
+      x[i][j] += b;
+    }
+#pragma endscop
+}
+"""
+    scop = parse(tmp_path, text)
+    rows = ((1, 0, 0), (0, 1, 0))
+    one = applied(scop, Reschedule(("S1", "S0"), ("i", "j"), (rows, rows), (8, 8)))
+    assert {(d.source, d.target) for d in one.rewritten.dependences} == {("S1", "S0")}
+
+
 @pytest.mark.native
 def test_loops_that_run_backwards_are_tiled_too(tmp_path: Path) -> None:
     text = SEIDEL.replace("i = 1; i < 69; i++", "i = 68; i > 0; i--")

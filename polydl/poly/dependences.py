@@ -38,8 +38,8 @@ class Dependence:
     target_reference: str
     #: isl map from source instances to target instances
     relation: str
-    #: whether an accumulation depends on itself: with reassociation its terms may be added in any order, but not at
-    #: the same time
+    #: whether both ends are accumulations into the element, by a statement itself unless a caller knows of more: with
+    #: reassociation their terms may be added in any order, but not at the same time
     reduction: bool
 
 
@@ -115,7 +115,7 @@ def dependences(scop: Scop, kinds: tuple[DependenceKind, ...] = ORDERING_KINDS) 
 
 
 def in_any_order(scop: Scop, dependence: Dependence) -> bool:
-    """Whether both ends of a dependence accumulate into the element, by the same operation in one or two statements.
+    """Whether both ends of a dependence accumulate into the element, in the same way in one or two statements.
 
     With reassociation they may then run in any order, but not at the same time. Unlike in a ``reduction``, a term may
     read other elements of the array: what it reads is as it was, since such a read has dependences of its own on every
@@ -123,7 +123,7 @@ def in_any_order(scop: Scop, dependence: Dependence) -> bool:
     """
     found = [accumulation(scop, scop.statement(name)) for name in (dependence.source, dependence.target)]
     references = dependence.source_reference, dependence.target_reference
-    return len({each and each.operation for each in found}) == 1 and all(
+    return len({each and (each.operation, each.function) for each in found}) == 1 and all(
         each is not None and each.target.array == dependence.array and reference in each.references
         for each, reference in zip(found, references, strict=True)
     )

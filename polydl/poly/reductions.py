@@ -29,6 +29,8 @@ class Reduction(NamedTuple):
     target: Access
     #: the references to the element that it accumulates into
     references: frozenset[str]
+    #: the function that does it, if one does: those of floats round, and treat what is no number in ways of their own
+    function: str | None
 
 
 def reduction(scop: Scop, statement: Statement) -> Reduction | None:
@@ -61,7 +63,11 @@ def accumulation(scop: Scop, statement: Statement) -> Reduction | None:
     operation = _ACCUMULATING.get(body.text) if len(own) == 1 else None
     if operation is None and body.text == "=":
         operation = _selection(scop, statement, value, own) if value.text == "?:" else _operation(value, own)
-    return None if operation is None else Reduction(operation, write, frozenset((write.reference, *own)))
+    # A _Bool is 0 or 1 after each step.
+    if operation is None or scop.array(write.array).element == "_Bool":
+        return None
+    function = value.text if body.text == "=" and value.kind == "call" else None
+    return Reduction(operation, write, frozenset((write.reference, *own)), function)
 
 
 def _operation(value: Expression, accumulator: set[str]) -> Operation | None:

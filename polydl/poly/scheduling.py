@@ -46,9 +46,9 @@ def permutable_band(
 ) -> Band | None:
     """The loops that isl's scheduler gives the statements in common, none of which go back in any dependence.
 
-    The first ``outer`` loops of the source, which all of them share, stay as they are. None where it finds fewer than
-    two others, where statements don't share all of their loops, and where a place is no affine form. Raises
-    AnalysisError if it takes isl too long.
+    The first ``outer`` loops of the source, which must be around all of them, stay as they are. None where it finds
+    fewer than two others, where statements don't share all of their loops, and where a place is no affine form.
+    Raises AnalysisError if it takes isl too long.
 
     The scheduler takes minutes where many relations hold between two statements. So it first gets one convex relation
     for each pair of statements, which holds all of them; and in a stencil, whose neighbours lie at the same distances

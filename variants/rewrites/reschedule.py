@@ -94,8 +94,10 @@ class RescheduleRewrite:
         self, scop: Scop, step: Reschedule, dependences: Sequence[Dependence]
     ) -> tuple[Dependence, ...] | None:
         """Those of the scop over the new loops, where none goes back along any of these and no statement has parts."""
-        members = _members(scop, step)
-        if step.separated or not never_back(tuple(_inside(step, dependences)), _rows(members, step)):
+        members, inside = _members(scop, step), _inside(step, dependences)
+        # Statements that accumulate together may have changed places.
+        swapped = any(d.source != d.target and in_any_order(scop, d) for d in inside)
+        if step.separated or swapped or not never_back(tuple(inside), _rows(members, step)):
             return None
         change = _changes(scop, step, members)
         return tuple(_carried_over(dependence, change) for dependence in dependences)
@@ -103,9 +105,10 @@ class RescheduleRewrite:
     def propose(self, request: Request) -> Iterator[Proposal]:
         """The loops that isl finds for the statement and all that share its outermost loop, in tiles for the caches.
 
-        None where the source's loops can be tiled as they are, or where only threads could gain by skewed ones. Where
-        several statements accumulate into the same elements, in any order if sums may be reassociated, further loops
-        are looked for that this allows, inside of as many of the source's as leaves some.
+        No such loops where the source's can be tiled as they are, or where only threads could gain by skewed ones.
+        Where several statements accumulate into the same elements, in any order if sums may be reassociated, further
+        loops are looked for that this allows. The outermost loops of the source stay as they are then: all that the
+        statements share, or else fewer.
         """
         scop = request.scop
         sharing = tuple(s for s in scop.statements if s.betas[0] == request.statement.betas[0])
@@ -121,14 +124,18 @@ class RescheduleRewrite:
             if band is not None and (together or skews(band)):
                 yield from _in_tiles(request, contiguous_last(scop, band), inside)
             free = {d for d in inside if request.reassociate and in_any_order(scop, d)}
+            if all(d.source == d.target for d in free):
+                return
             ordering = [d for d in inside if d not in free]
-            for outer in reversed(range(together if any(d.source != d.target for d in free) else 0)):
+            for outer in reversed(range(min(together, _shared_loops(sharing)))):
                 band = permutable_band(scop, names, ordering, outer)
-                if band is not None:
-                    proposals = [*_in_tiles(request, soonest_apart(contiguous_last(scop, band), ordering), inside)]
-                    yield from proposals
-                    # Threads may have to add to one element at the same time.
-                    yield from (_on_one_thread(each) for each in proposals if request.machine.threads > 1)
+                if band is None:
+                    continue
+                proposals = [*_in_tiles(request, soonest_apart(contiguous_last(scop, band), ordering), ordering)]
+                yield from proposals
+                # Threads may have to add to one element at the same time.
+                yield from (_on_one_thread(each) for each in proposals if request.machine.threads > 1)
+                if proposals:
                     return
         except AnalysisError:
             return
@@ -147,6 +154,14 @@ class RescheduleRewrite:
 
 
 RESCHEDULE = RescheduleRewrite()
+
+
+def _shared_loops(statements: Sequence[Statement]) -> int:
+    """How many loops, from the outermost one on, are around all of these statements."""
+    first = statements[0]
+    least = min(statement.depth for statement in statements)
+    places = (place for place in range(least) if any(s.betas[place] != first.betas[place] for s in statements))
+    return next(places, least)
 
 
 def _on_one_thread(proposal: Proposal) -> Proposal:

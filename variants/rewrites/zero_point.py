@@ -3,14 +3,14 @@
 Quantized numbers stand for ``scale * (a - zero)``, so that layers add up ``(a[i][k] - zero) * b[k][j]``: no product of
 two bytes, which microkernels take. The sum is that of ``a[i][k] * b[k][j]``, less ``zero`` times the sum of ``b[k][j]``
 over ``k``, of which there is one for each ``j`` (Jacob et al., *Quantization and Training of Neural Networks for
-Efficient Integer-Arithmetic-Only Inference*, CVPR 2018, §2.3). Sums of integers are exact in any order.
+Efficient Integer-Arithmetic-Only Inference*, CVPR 2018, §2.3). Sums of integers are exact in any order, also where one
+is no ``int`` on the way: generated code is compiled so that integers wrap around.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import prod
 from random import Random
 from typing import ClassVar
 
@@ -37,8 +37,6 @@ from polydl.variants.rewrites.copies import complete_from, inserted, written_lat
 
 _BYTES = ("char", "signed char", "unsigned char")
 _INTEGERS = (*_BYTES, "short", "unsigned short", "int")
-# Of the magnitude of a byte, a product's being twice as many, and of an ``int``'s.
-_BYTE_BITS, _INT_BITS = 8, 31
 
 
 @dataclass(frozen=True)
@@ -108,8 +106,8 @@ def without_zero_point(scop: Scop, step: ZeroPoint) -> Scop:
 
     Three statements come to it: two that add up the other operand, before the product, and one that subtracts that,
     times the zero point. Raises IllegalVariantError if the statement adds up no such products, if something else is in
-    its loops, if a loop that it adds up over does not move the other operand, or moves the zero point, if an ``int``
-    might be too narrow, and if an array that is read is written later.
+    its loops, if a loop that it adds up over does not move the other operand, or moves the zero point, if no other loop
+    moves that operand, and if an array that is read is written later.
     """
     statement = scop.statement(step.statement)
     sides = _sides(scop, statement)
@@ -151,11 +149,10 @@ def _loops(scop: Scop, statement: Statement, chosen: _Side, other: _Side) -> tup
     outputs = moving_loops(statement.writes[0])
     outer = [loop for loop in range(statement.depth) if loop in outputs]
     inner = [loop for loop in range(statement.depth) if loop not in outputs]
-    terms = prod(box_extents(statement.box)[loop] for loop in inner)
-    if terms.bit_length() + 2 * _BYTE_BITS > _INT_BITS:
-        raise IllegalVariantError(f"the sum of {terms} products of bytes in {statement.name} may be no int")
     moved = moving_loops(other.access)
-    if not moved & outputs or not moved.issuperset(inner):
+    if not moved & outputs:
+        raise IllegalVariantError(f"what {statement.name} multiplies by has one sum for all results")
+    if not moved.issuperset(inner):
         raise IllegalVariantError(f"what {statement.name} multiplies by is the same for several terms")
     if any(moving_loops(access).intersection(inner) for access in _accesses(statement, chosen.zero)):
         raise IllegalVariantError(f"the zero point of `{chosen.access.array}` is not the same for all terms")
