@@ -11,6 +11,7 @@ from marks import parametrized
 
 from polydl import pipeline
 from polydl.errors import IllegalVariantError
+from polydl.ir.numerics import Numerics
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Variant
 from polydl.plan.apply import apply
@@ -95,6 +96,22 @@ def test_convolutions_of_bytes_lose_their_zero_point_too(tmp_path: Path) -> None
     # One sum of weights for each channel of the output.
     assert [array.extents for array in without.arrays if array.name == "w_sums"] == [(6,)]
     check_kernels(tmp_path, scop, [pipeline.kernel(apply(scop, Variant((ZeroPoint("S0", "in"),)), ()), 32)])
+
+
+@pytest.mark.parametrize("level", ["strict", "bounded"])
+def test_what_follows_on_the_results_waits_for_their_correction(level: Numerics, tmp_path: Path) -> None:
+    """What is attached to the product in the source is not where the sums are corrected behind it."""
+    text = PRODUCT.format(
+        text="C[i][j] += (A[i][k] - z) * B[k][j];", output="int", a="unsigned char", b="signed char", zero="int"
+    )
+    after = "for (int i = 0; i < 20; i++) for (int j = 0; j < 24; j++) C[i][j] = C[i][j] >> 3;\n#pragma endscop"
+    scop = parse(tmp_path, text.replace("#pragma endscop", after))
+    space = pipeline.space_on(scop, MACHINE, microkernel="c-int16", numerics=level)
+    variants = pipeline.generate(space, max_variants=600).variants
+    corrected = [each for each in variants if any(isinstance(step, ZeroPoint) for step in each.steps)]
+    assert corrected
+    for variant in variants:
+        space.apply(variant).prove()
 
 
 @pytest.mark.parametrize(

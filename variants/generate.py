@@ -25,7 +25,7 @@ from polydl.plan.rewrite_steps import phase_of, rewrite_of
 from polydl.plan.rewriting import RewrittenScop, rewritten
 from polydl.plan.streaming import streamable
 from polydl.poly.dependences import Dependence
-from polydl.poly.legality import Directions
+from polydl.poly.legality import Directions, violations
 from polydl.poly.nests import Nest, distributed
 from polydl.rewrite_contract import Phase, Proposal, Request, Rewrite
 from polydl.variants.register_blocks import register_blocks
@@ -204,10 +204,14 @@ def _fused(
         own = replace(made, rewrites=tuple(dict.fromkeys((*merged, *made.rewrites, *attached))))
         own = replace(own, spaces=tuple(_with_attached(each, attached) for each in made.spaces))
         try:
-            if attached:
-                make_plan(own.scop, own.nests, Variant(attached))
+            plan = make_plan(own.scop, own.nests, Variant(attached)) if attached else None
         except IllegalVariantError:
             continue
+        # What a rewrite put between the two nests may have to run there.
+        if plan is not None and made is not first:
+            kept = reassociates(own.numerics)
+            if violations(own.scop, plan.schedule, own.dependences, reassociate=kept):
+                continue
         yield own
 
 
