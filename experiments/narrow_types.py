@@ -14,12 +14,12 @@ from __future__ import annotations
 import argparse
 import ctypes
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from statistics import geometric_mean, median
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from experiments.json_lines import add, documents
 from experiments.tables import markdown
 
 Row = dict[str, Any]
+K = TypeVar("K")
 Sizes = tuple[int, int, int]
 
 #: rows, columns and terms, by what the product is
@@ -164,6 +165,18 @@ def of_pytorch(name: str, sizes: Sizes) -> Callable[[], object]:
     return call
 
 
+def in_turns(calls: Mapping[K, Callable[[], object]]) -> dict[K, list[float]]:
+    """Seconds of each call in each round, in another order every time, and each after an untimed call."""
+    samples: dict[K, list[float]] = {key: [] for key in calls}
+    order, draw = list(calls), Random(0)
+    for _ in range(_ROUNDS):
+        draw.shuffle(order)
+        for key in order:
+            calls[key]()
+            samples[key].append(seconds_of(calls[key]))
+    return samples
+
+
 def measured(problem: str) -> Row:
     """Seconds of a call in each round, by type and by who computes."""
     sizes = PROBLEMS[problem]
@@ -175,14 +188,9 @@ def measured(problem: str) -> Row:
             folder.mkdir()
             calls[name, "polydl"], microkernels[name] = of_polydl(name, sizes, folder)
             calls[name, "PyTorch"] = of_pytorch(name, sizes)
-        samples: dict[str, dict[str, list[float]]] = {name: {"polydl": [], "PyTorch": []} for name in TYPES}
-        order, draw = list(calls), Random(0)
-        for _ in range(_ROUNDS):
-            draw.shuffle(order)
-            for name, who in order:
-                calls[name, who]()
-                samples[name][who].append(seconds_of(calls[name, who]))
-    return {"problem": problem, "sizes": sizes, "microkernels": microkernels, "seconds": samples}
+        samples = in_turns(calls)
+    seconds = {name: {who: samples[name, who] for who in ("polydl", "PyTorch")} for name in TYPES}
+    return {"problem": problem, "sizes": sizes, "microkernels": microkernels, "seconds": seconds}
 
 
 def table(rows: Sequence[Row]) -> Iterator[str]:
@@ -209,8 +217,9 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
     )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def command(text: str | None, measured: Callable[[str], Row], table: Callable[[Sequence[Row]], Iterator[str]]) -> None:
+    """``measure`` all problems and keep a line of raw data for each, or print the ``table`` of such a file."""
+    parser = argparse.ArgumentParser(description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True, dest="command")
     measure = commands.add_parser("measure")
     measure.add_argument("--out", type=Path, required=True)
@@ -223,6 +232,10 @@ def main() -> None:
             print(list(table([row]))[2], flush=True)
         return
     print("\n".join(table(documents(options.file))))
+
+
+def main() -> None:
+    command(__doc__, measured, table)
 
 
 if __name__ == "__main__":

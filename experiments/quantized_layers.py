@@ -10,28 +10,23 @@ weights beforehand. All on one thread, in turns, each after an untimed call. Eve
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from random import Random
 from statistics import geometric_mean, median
 from typing import Any
 
 import numpy as np
 
 import polydl
-from experiments.autotuners.timing import seconds_of
-from experiments.json_lines import add, documents
-from experiments.narrow_types import PROBLEMS, Row, Sizes
+from experiments.narrow_types import PROBLEMS, Row, Sizes, command, in_turns
 from experiments.tables import markdown
 
 SOURCE = Path(__file__).parents[1] / "examples" / "linear_quantized.c"
 # The second one is even, so that halves are rounded to the same side before it is added as after that.
 ZERO, ZERO_OF_Y = 3, 8
-_ROUNDS = 15
 
 Arrays = dict[str, np.ndarray[Any, Any]]
 
@@ -108,13 +103,7 @@ def measured(problem: str) -> Row:
     with tempfile.TemporaryDirectory() as place:
         own, used = of_polydl(sizes, Path(place))
         calls = {"polydl": own, "PyTorch": of_pytorch(sizes)}
-        samples: dict[str, list[float]] = {who: [] for who in calls}
-        order, draw = list(calls), Random(0)
-        for _ in range(_ROUNDS):
-            draw.shuffle(order)
-            for who in order:
-                calls[who]()
-                samples[who].append(seconds_of(calls[who]))
+        samples = in_turns(calls)
     return {"problem": problem, "sizes": sizes, "microkernels": used, "seconds": samples}
 
 
@@ -132,19 +121,7 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    commands = parser.add_subparsers(required=True, dest="command")
-    measure = commands.add_parser("measure")
-    measure.add_argument("--out", type=Path, required=True)
-    commands.add_parser("table").add_argument("file", type=Path)
-    options = parser.parse_args()
-    if options.command == "measure":
-        for problem in PROBLEMS:
-            row = measured(problem)
-            add(row, options.out)
-            print(list(table([row]))[2], flush=True)
-        return
-    print("\n".join(table(documents(options.file))))
+    command(__doc__, measured, table)
 
 
 if __name__ == "__main__":

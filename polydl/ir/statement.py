@@ -6,7 +6,7 @@ copy of isl (the one inside pet) into another (islpy's).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -69,6 +69,11 @@ class Expression:
             node = left.pop()
             yield node
             left.extend(reversed(node.arguments))
+
+    def with_references(self, names: Mapping[str, str]) -> Expression:
+        """The expression with other reference ids of its accesses, by those that they have."""
+        text = names[self.text] if self.kind == "access" else self.text
+        return Expression(self.kind, text, tuple(each.with_references(names) for each in self.arguments))
 
 
 @dataclass(frozen=True)

@@ -169,7 +169,8 @@ def _read(statement: Statement, node: Expression) -> Access:
     return statement.access(node.text, "read")
 
 
-def _accesses(statement: Statement, value: Expression) -> list[Access]:
+def accesses_in(statement: Statement, value: Expression) -> list[Access]:
+    """What an expression of a statement's reads, in its order."""
     return [_read(statement, node) for node in value.walk() if node.kind == "access"]
 
 
@@ -180,13 +181,13 @@ def moving_loops(access: Access) -> frozenset[int]:
 
 
 def _moving(statement: Statement, value: Expression) -> frozenset[int]:
-    return frozenset(place for access in _accesses(statement, value) for place in moving_loops(access))
+    return frozenset(place for access in accesses_in(statement, value) for place in moving_loops(access))
 
 
 def _main_access(statement: Statement, value: Expression) -> Access | None:
     """The access that all loops that move a value move."""
     loops = _moving(statement, value)
-    return next((access for access in _accesses(statement, value) if moving_loops(access) == loops), None)
+    return next((access for access in accesses_in(statement, value) if moving_loops(access) == loops), None)
 
 
 def element_type(scop: Scop, statement: Statement, value: Expression) -> str | None:

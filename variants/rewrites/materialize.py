@@ -165,11 +165,7 @@ def _evaluating(
         names[access.reference] = f"{name}_from_{number}"
         accesses.append(make_access(name, iterators, box, names[access.reference], access.array, "read", forms))
 
-    def renamed(node: Expression) -> Expression:
-        text = names[node.text] if node.kind == "access" else node.text
-        return Expression(node.kind, text, tuple(renamed(each) for each in node.arguments))
-
-    body = assignment(f"{name}_to", renamed(operand.value))
+    body = assignment(f"{name}_to", operand.value.with_references(names))
     betas = (place, *(0,) * len(loops))
     text = f"{evaluated.name}[...] = the operand of {reader.text}"
     return make_statement(

@@ -151,10 +151,6 @@ def _evaluating(
         forms = tuple(over(form) for form in access.subscripts)
         accesses.append(_access(name, iterators, named, names[access.reference], access.array, "read", forms))
 
-    def renamed(node: Expression) -> Expression:
-        text = names[node.text] if node.kind == "access" else node.text
-        return Expression(node.kind, text, tuple(renamed(each) for each in node.arguments))
-
     inside = {loop: high - low + 1 for loop, (low, high) in independent_loops(reader).items() if loop >= group.loops}
     number = reader.instances
     for loop, extent in inside.items():
@@ -166,7 +162,7 @@ def _evaluating(
         domain=named,
         box=None,
         accesses=tuple(accesses),
-        body=assignment(f"{name}_to", renamed(operand.value)),
+        body=assignment(f"{name}_to", operand.value.with_references(names)),
         betas=(*reader.betas[: group.loops + 1], *(0,) * len(loops)),
         directions=(1,) * len(iterators),
         instances=number,

@@ -30,7 +30,7 @@ from polydl.ir.numerics import EXACT, Rounding
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Access, AccessKind, Expression, Origin, Statement
 from polydl.ir.variant import ArrayName, RewriteStep, StatementName
-from polydl.match.factors import added_value, moving_loops, with_added_value
+from polydl.match.factors import accesses_in, added_value, moving_loops, with_added_value
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.copies import complete_from, inserted, written_later
@@ -116,8 +116,8 @@ def without_zero_point(scop: Scop, step: ZeroPoint) -> Scop:
         raise IllegalVariantError(f"{statement.name} adds up no products of a byte of `{step.array}` less a zero point")
     other = sides[1] if chosen is sides[0] else sides[0]
     outer, inner = _loops(scop, statement, chosen, other)
-    sources = _accesses(statement, other.value)
-    zeros = _accesses(statement, chosen.zero)
+    sources = accesses_in(statement, other.value)
+    zeros = accesses_in(statement, chosen.zero)
     place = max(complete_from(scop, statement, scop.array(access.array)) for access in sources)
     for access in zeros:
         if written_later(scop, statement, scop.array(access.array)):
@@ -154,7 +154,7 @@ def _loops(scop: Scop, statement: Statement, chosen: _Side, other: _Side) -> tup
         raise IllegalVariantError(f"what {statement.name} multiplies by has one sum for all results")
     if not moved.issuperset(inner):
         raise IllegalVariantError(f"what {statement.name} multiplies by is the same for several terms")
-    if any(moving_loops(access).intersection(inner) for access in _accesses(statement, chosen.zero)):
+    if any(moving_loops(access).intersection(inner) for access in accesses_in(statement, chosen.zero)):
         raise IllegalVariantError(f"the zero point of `{chosen.access.array}` is not the same for all terms")
     return outer, inner
 
@@ -200,18 +200,15 @@ def _is_int(scop: Scop, statement: Statement, value: Expression) -> bool:
     return value.kind == "literal" and value.text.isdigit()
 
 
-def _accesses(statement: Statement, value: Expression) -> list[Access]:
-    return [statement.access(node.text, "read") for node in value.walk() if node.kind == "access"]
-
-
 def _multiplying(statement: Statement, chosen: _Side, other: _Side) -> Statement:
     """The statement without the zero point."""
+    added = added_value(statement)
+    assert added is not None
     assert chosen.zero is not None
     byte = Expression("cast", "int", (Expression("access", chosen.access.reference),))
-    value = _without_casts((added_value(statement) or (chosen.value, False))[0])
-    first = value.arguments[0] is chosen.value
+    first = _without_casts(added[0]).arguments[0] is chosen.value
     factors = (byte, other.value) if first else (other.value, byte)
-    dropped = {access.reference for access in _accesses(statement, chosen.zero)}
+    dropped = {access.reference for access in accesses_in(statement, chosen.zero)}
     return replace(
         statement,
         body=with_added_value(statement, Expression("op", "*", factors)),
@@ -239,13 +236,18 @@ class _Nest:
         assert self.reader.box is not None
         return tuple(self.reader.box[loop] for loop in self.loops)
 
+    @property
+    def references(self) -> dict[str, str]:
+        """The reference ids that ``moved`` gives, by the reader's."""
+        return {access.reference: f"{self.name}_{access.reference}" for access in self.reader.accesses}
+
     def moved(self, access: Access) -> Access:
         """What the reader accesses, which its other loops don't move."""
         forms = tuple(
             Affine(tuple(form.coefficients[loop] for loop in self.loops), form.constant)
             for form in access.subscripts or ()
         )
-        reference = f"{self.name}_{access.reference}"
+        reference = self.references[access.reference]
         return make_access(self.name, self.iterators, self.box, reference, access.array, access.kind, forms)
 
     def sum_of(self, sums: Array, kept: Sequence[int], kind: AccessKind) -> Access:
@@ -253,11 +255,6 @@ class _Nest:
         places = [self.loops.index(loop) for loop in kept]
         forms = tuple(iterator_form(place, len(self.loops), -self.box[place][0]) for place in places)
         return make_access(self.name, self.iterators, self.box, f"{self.name}_sum", sums.name, kind, forms)
-
-    def renamed(self, value: Expression) -> Expression:
-        """An expression of the reader's, with the references that ``moved`` gives."""
-        text = f"{self.name}_{value.text}" if value.kind == "access" else value.text
-        return Expression(value.kind, text, tuple(self.renamed(each) for each in value.arguments))
 
     def statement(self, accesses: Sequence[Access], body: Expression, origin: Origin, text: str) -> Statement:
         return make_statement(
@@ -274,8 +271,10 @@ def _adding(nest: _Nest, sums: Array, other: _Side) -> Statement:
     """The sums of what the statement multiplies by."""
     kept = nest.loops[: len(sums.extents)]
     accesses = [nest.sum_of(sums, kept, kind) for kind in ("write", "read")]
-    accesses += [nest.moved(access) for access in _accesses(nest.reader, other.value)]
-    body = Expression("op", "+=", (Expression("access", f"{nest.name}_sum"), nest.renamed(other.value)))
+    accesses += [nest.moved(access) for access in accesses_in(nest.reader, other.value)]
+    body = Expression(
+        "op", "+=", (Expression("access", f"{nest.name}_sum"), other.value.with_references(nest.references))
+    )
     return nest.statement(accesses, body, "operand", f"{sums.name}[...] += a factor of {nest.reader.text}")
 
 
@@ -283,7 +282,7 @@ def _correcting(nest: _Nest, sums: Array, kept: Sequence[int], zero: Expression)
     """The output, less the zero point times the sums."""
     to = nest.moved(nest.reader.writes[0])
     accesses = [to, replace(to, kind="read"), nest.sum_of(sums, kept, "read")]
-    accesses += [nest.moved(access) for access in _accesses(nest.reader, zero)]
-    value = Expression("op", "*", (nest.renamed(zero), Expression("access", f"{nest.name}_sum")))
+    accesses += [nest.moved(access) for access in accesses_in(nest.reader, zero)]
+    value = Expression("op", "*", (zero.with_references(nest.references), Expression("access", f"{nest.name}_sum")))
     body = Expression("op", "-=", (Expression("access", to.reference), value))
     return nest.statement(accesses, body, "operand", f"the zero point of {nest.reader.text} times {sums.name}")
