@@ -39,8 +39,8 @@ _MOST_COPIED = 0.75
 _COPIED_SHARE = 0.5
 
 
-_BFLOAT16S = Grouped("bsmm", (BFLOAT16, "float"), 2, 2, 4.2)
-_BYTES = Grouped("subimm", ("signed char", "unsigned char", "int"), 4, 1, 1.2)
+_BFLOAT16S = Grouped("bsmm", (BFLOAT16, "float"), 2, 2)
+_BYTES = Grouped("subimm", ("signed char", "unsigned char", "int"), 4, 1)
 
 
 @lru_cache(maxsize=4096)
@@ -175,7 +175,8 @@ class LibxsmmGroups(Microkernel):
         copied = (
             0.0 if in_groups(shape) else _COPIED_SHARE * self.core.group_copy_cycles * shape.m * shape.k * shape.batch
         )
-        return self.grouped.slowness * block_cycles(products, vector_elements, self.core) + copied
+        slowdown = self.core.bfloat16_pair_slowdown if group == 2 else self.core.byte_group_slowdown
+        return slowdown * block_cycles(products, vector_elements, self.core) + copied
 
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:  # noqa: ARG002
         writer = Writer(self.grouped, site, self.core)

@@ -60,8 +60,6 @@ class Grouped:
     group: int
     #: of an element of A and B
     bytes: int
-    #: time of a group relative to that of one step of k in float
-    slowness: float
 
     @property
     def accumulator(self) -> str:

@@ -51,10 +51,6 @@ _SCALAR_ROWS = 64
 _FOLLOWED = 64
 # Products with so many vectors of rows or fewer leave little time for the next columns to arrive by themselves.
 _FEW_VECTORS = 8
-# How many times slower than one vector product a cycle products without vectors of their own are.
-_SCALAR_SLOWNESS = 2.0
-# How many times as long products take whose operands become floats first.
-_WIDENING_SLOWNESS = 1.1
 # Their products are computed as int in C, so that computing them wider changes nothing.
 _NARROW = ("signed char", "char", "unsigned char", "short", "unsigned short")
 
@@ -348,13 +344,13 @@ class PlainC(Microkernel):
     def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:
         if shape.element not in VECTOR_BYTES:
             products = shape.m * shape.n * shape.rows * shape.k * shape.batch
-            return self.core.call_cycles + products * _SCALAR_SLOWNESS / vector_elements
+            return self.core.call_cycles + products * self.core.scalar_slowdown / vector_elements
         rest = rest_rows(shape, vector_elements)
         tiling = tiling_of(shape, vector_elements, self.core, rest)
-        slowness = _WIDENING_SLOWNESS if shape.element == BFLOAT16 else 1.0
+        slowdown = self.core.widened_slowdown if shape.element == BFLOAT16 else 1.0
         dots = rest_cycles(rest, shape, vector_elements, self.core)
         cycles = tiling_cycles(tiling, shape.k, shape.batch, self.core, reads=not shape.overwrite)
-        return self.core.call_cycles + slowness * cycles + dots
+        return self.core.call_cycles + slowdown * cycles + dots
 
     def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:
         rest = rest_rows(shape, vector_elements)

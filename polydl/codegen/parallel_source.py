@@ -16,6 +16,7 @@ from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
+from polydl.poly.iterations import in_one_iteration
 
 # Comments, literals and directives: what may hold brackets and words that are no part of the loops.
 _NO_CODE = re.compile(
@@ -241,11 +242,8 @@ def _carried(statements: Sequence[Statement], dependences: Sequence[Dependence],
     for dependence in dependences:
         if dependence.source not in names or dependence.target not in names:
             continue
-        relation = isl.Map(dependence.relation)
-        for outer in range(depth):
-            relation = relation.equate(isl.dim_type.in_, outer, isl.dim_type.out, outer)
-        apart = relation.subtract(relation.equate(isl.dim_type.in_, depth, isl.dim_type.out, depth))
-        if not apart.is_empty():
+        relation = in_one_iteration(isl.Map(dependence.relation), range(depth))
+        if not relation.subtract(in_one_iteration(relation, [depth])).is_empty():
             return True
     return False
 

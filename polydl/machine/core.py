@@ -79,6 +79,17 @@ class Core:
     #: Cycles to copy an element of A into groups of steps, as a library's kernels read it. To measure: products of few
     #: columns, over those that copy nothing.
     group_copy_cycles: float
+    #: How many times as long as a step of float a library's kernel takes for a pair of steps of bfloat16s. To measure:
+    #: products of operands in groups, over products of float with half as many steps.
+    bfloat16_pair_slowdown: float
+    #: The same for four steps of bytes.
+    byte_group_slowdown: float
+    #: How many times as long products take whose operands are widened to float first. To measure: ``c`` with bfloat16s,
+    #: over ``c`` with float.
+    widened_slowdown: float
+    #: How many times as long products take whose elements have no vectors of their own in ``c``, over one vector of
+    #: products a cycle. To measure: ``c`` with longs.
+    scalar_slowdown: float
     #: Cycles to copy an element of A or B into pairs of shorts. To measure: products of few columns against many,
     #: since ``c-int16`` copies in all of them.
     pair_copy_cycles: float

@@ -17,6 +17,7 @@ from polydl.ir.schedule import Loop, Schedule
 from polydl.ir.scop import Scop
 from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
+from polydl.poly.iterations import in_one_iteration
 from polydl.poly.nests import Nest
 from polydl.poly.schedules import runs_before, schedule_length, time_map
 
@@ -67,9 +68,7 @@ def directions(scop: Scop, nest: Nest, dependences: Sequence[Dependence], *, rea
     for dependence in dependences:
         if dependence.source not in members or dependence.target not in members:
             continue
-        relation = isl.Map(dependence.relation)
-        for dimension in range(nest.depth):
-            relation = relation.equate(isl.dim_type.in_, dimension, isl.dim_type.out, dimension)
+        relation = in_one_iteration(isl.Map(dependence.relation), range(nest.depth))
         if relation.is_empty():
             continue
         relation = relation.project_out(isl.dim_type.in_, 0, nest.depth).project_out(isl.dim_type.out, 0, nest.depth)
@@ -202,10 +201,8 @@ def _violation(
             continue
         if dependence.reduction and reassociate and dependence.array in loop.combined:
             continue
-        same = moved
-        for outer in range(position):
-            same = same.equate(isl.dim_type.in_, outer, isl.dim_type.out, outer)
-        together = same.subtract(same.equate(isl.dim_type.in_, position, isl.dim_type.out, position))
+        same = in_one_iteration(moved, range(position))
+        together = same.subtract(in_one_iteration(same, [position]))
         if not together.is_empty():
             return Violation(dependence, loop.name)
     return None

@@ -20,6 +20,7 @@ from polydl.ir.scop import Scop, SharedLoops
 from polydl.ir.statement import Statement
 from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
+from polydl.poly.iterations import in_one_iteration
 
 
 @dataclass(frozen=True)
@@ -108,10 +109,7 @@ def _edges(
         source, target = owner.get(dependence.source), owner.get(dependence.target)
         if source is None or target is None or source == target or target in successors[source]:
             continue
-        relation = isl.Map(dependence.relation)
-        for dimension in range(shared):
-            relation = relation.equate(isl.dim_type.in_, dimension, isl.dim_type.out, dimension)
-        if not relation.is_empty():
+        if not in_one_iteration(isl.Map(dependence.relation), range(shared)).is_empty():
             successors[source].add(target)
     return successors
 

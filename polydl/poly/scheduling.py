@@ -19,6 +19,7 @@ from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.poly.counting import quota
 from polydl.poly.dependences import Dependence
+from polydl.poly.iterations import in_one_iteration
 
 # Most nests need a millisecond and less than 5,000 operations, some a tenth of a second and 100,000. But where numbers
 # in isl's scheduler grow, an operation takes milliseconds: 20,000 took 18 s in one case, and 8,000 of them 0.06 s.
@@ -89,9 +90,7 @@ def _inside_outer(dependence: Dependence, outer: int) -> Dependence | None:
     """The dependence inside of one iteration of the first ``outer`` loops, over the loops behind them; None if none."""
     if not outer:
         return dependence
-    relation = isl.Map(dependence.relation)
-    for place in range(outer):
-        relation = relation.equate(isl.dim_type.in_, place, isl.dim_type.out, place)
+    relation = in_one_iteration(isl.Map(dependence.relation), range(outer))
     if relation.is_empty():
         return None
     for side, name in ((isl.dim_type.in_, dependence.source), (isl.dim_type.out, dependence.target)):

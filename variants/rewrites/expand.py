@@ -27,6 +27,7 @@ from polydl.ir.variant import ArrayName, LoopName, RewriteStep, StatementName
 from polydl.poly.boxes import bounding_box
 from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence, dependences
+from polydl.poly.iterations import in_one_iteration
 from polydl.poly.nests import distribute
 from polydl.poly.schedules import original_schedule, schedule_length, time_map
 from polydl.rewrite_contract import Phase, Proposal, Request
@@ -195,13 +196,7 @@ def _reads_own_writes(scop: Scop, users: Sequence[Statement], array: Array, plac
     flow = isl.UnionAccessInfo.from_sink(reads).set_must_source(writes).set_schedule_map(times).compute_flow()
     if not flow.get_must_no_source().is_empty():
         return False
-    for each in _maps(flow.get_must_dependence()):
-        same = each
-        for place in places:
-            same = same.equate(isl.dim_type.in_, place, isl.dim_type.out, place)
-        if not each.is_subset(same):
-            return False
-    return True
+    return all(each.is_subset(in_one_iteration(each, places)) for each in _maps(flow.get_must_dependence()))
 
 
 def _maps(union: isl.UnionMap) -> list[isl.Map]:

@@ -12,6 +12,7 @@ from polydl.ir.construct import has_loops_alone
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.poly.dependences import Dependence
+from polydl.poly.iterations import in_one_iteration
 
 
 def require_apart(scop: Scop, statement: Statement) -> None:
@@ -29,9 +30,8 @@ def require_unjoined(statement: Statement, loops: Iterable[int], known: Iterable
     for dependence in known:
         if dependence.source == dependence.target == statement.name:
             relation = isl.Map(dependence.relation)
-            for place in loops:
-                if not relation.is_subset(relation.equate(isl.dim_type.in_, place, isl.dim_type.out, place)):
-                    raise IllegalVariantError(f"a {dependence.kind} dependence on `{dependence.array}` joins the parts")
+            if not relation.is_subset(in_one_iteration(relation, loops)):
+                raise IllegalVariantError(f"a {dependence.kind} dependence on `{dependence.array}` joins the parts")
 
 
 def part_names(scop: Scop, name: str, number: int) -> list[str]:

@@ -26,6 +26,7 @@ from polydl.ir.statement import Statement
 from polydl.ir.variant import LoopName, RewriteStep, StatementName
 from polydl.match.factors import operands
 from polydl.poly.dependences import Dependence, in_any_order
+from polydl.poly.iterations import in_one_iteration
 from polydl.poly.legality import violations
 from polydl.poly.nests import distribute
 from polydl.poly.schedules import original_schedule
@@ -377,8 +378,7 @@ def _common(dependences: Sequence[Dependence], depth: int, least: int) -> int:
     """
     backwards = [isl.Map(dependence.relation) for dependence in dependences]
     for common in range(depth):
-        for place in range(min(common, 1) and common - 1, common):
-            backwards = [each.equate(isl.dim_type.in_, place, isl.dim_type.out, place) for each in backwards]
+        backwards = [in_one_iteration(each, range(common)) for each in backwards]
         if common >= least and all(each.is_empty() for each in backwards):
             return common
     return depth

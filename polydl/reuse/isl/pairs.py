@@ -15,6 +15,7 @@ from itertools import pairwise
 import islpy as isl
 
 from polydl.poly.counting import components, coupled_dimensions
+from polydl.poly.iterations import in_one_iteration
 from polydl.reuse.references import Reference
 
 _IN, _OUT, _SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
@@ -111,9 +112,7 @@ class IslPairs:
         return self._points[key]
 
     def _find(self, group: PairGroup, steps: GroupSteps, common: int, strict: bool) -> StepTimes | None:
-        relation = self._in_time(group, steps)
-        for level in range(common):
-            relation = relation.equate(_IN, level, _OUT, level)
+        relation = in_one_iteration(self._in_time(group, steps), range(common))
         if strict:
             relation = relation.order_lt(_IN, common, _OUT, common)
         if relation.is_empty():
