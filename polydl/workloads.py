@@ -18,8 +18,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from polydl.divisors import divisors
 from polydl.errors import OptionError
+from polydl.workload_layouts import fitting_layout, usual_block
 from polydl.workload_names import known_workloads, those_like
 from polydl.workload_nests import (
     PRODUCTS,
@@ -40,6 +40,7 @@ __all__ = [
     "MatrixProduct",
     "Padding",
     "Workload",
+    "layout_of",
     "names",
     "suite",
     "suites",
@@ -58,10 +59,6 @@ _CONVOLUTION_COLUMNS = ("channels", "filters", "height", "width", "kernel_height
 _PRODUCT_COLUMNS = ("m", "n", "k")
 _CONVOLUTION_LAYOUTS: tuple[Layout, ...] = ("blocked", "nchw", "nhwc")
 _GEMM_LAYOUTS: tuple[Layout, ...] = ("row-major", "blocked")
-# Floats of a vector, how long a block had better be, and how long it may be.
-_VECTOR, _LONG_BLOCK, _LONGEST_BLOCK = 16, 64, 256
-# What rows in one vector are worth, which meet only one column at a time, and how close to the best is good enough.
-_SINGLE, _ENOUGH = 0.85, 0.97
 # The part of a layer's products that rows of padding must have to be worth skipping.
 _MUCH_PADDING = 1 / 8
 
@@ -139,6 +136,15 @@ def suite(name: str) -> tuple[str, ...]:
     if name not in known:
         raise OptionError(f"there is no suite {name!r}", remedy=those_like(name, tuple(known), "suites"))
     return known[name]
+
+
+def layout_of(name: str) -> Layout:
+    """The layout that suits a workload: blocks of channels, or pixels side by side where channels fill no vectors.
+
+    Products are by rows. Raises OptionError for an unknown name.
+    """
+    layer = _layers().get(name) or _layer_of_sizes(name)
+    return workload(name).layout if layer is None else fitting_layout(layer.convolution)
 
 
 def workload(
@@ -308,20 +314,6 @@ def _suites() -> dict[str, tuple[str, ...]]:
     }
 
 
-def _block(extent: int) -> int:
-    """A divisor that fills its vectors about as well as any, and more than one of them: up to 64 the longest, else the
-    shortest."""
-
-    def filled(size: int) -> float:
-        vectors = -(-size // _VECTOR)
-        return size / (vectors * _VECTOR) * (_SINGLE if vectors == 1 else 1.0)
-
-    sizes = [size for size in divisors(extent) if size <= _LONGEST_BLOCK]
-    most = max(filled(size) for size in sizes)
-    good = [size for size in sizes if filled(size) >= _ENOUGH * most]
-    return max((size for size in good if size <= _LONG_BLOCK), default=good[0])
-
-
 def _checked_blocks(extents: Sequence[int], given: Blocks, name: str) -> tuple[int, ...]:
     if isinstance(given, str):
         raise OptionError(
@@ -368,7 +360,7 @@ def _convolution(
     elif block is not None:
         blocks = _checked_blocks((channels, filters), block, layer.name)
     else:
-        blocks = (_block(channels), _block(filters))
+        blocks = (usual_block(channels), usual_block(filters))
     if padding is None:
         # A product of a depthwise convolution costs no more than the test that would leave it out.
         much = not problem.depthwise and problem.flops_on_padding >= _MUCH_PADDING * problem.flops
@@ -405,7 +397,7 @@ def _product(
     elif block is not None:
         blocks = _checked_blocks(extents, block, name)
     else:
-        blocks = tuple(_block(extent) for extent in extents)
+        blocks = tuple(usual_block(extent) for extent in extents)
     description = f"matrix product {problem.m}x{problem.n}x{problem.k} (M x N x K), layout {layout}"
     if layout == "blocked":
         description += " by {}, {} and {}".format(*blocks)

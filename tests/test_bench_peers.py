@@ -361,3 +361,13 @@ def test_nothing_that_is_no_number_passes() -> None:
     assert first_error(problem, a @ b) is None
     assert first_error(problem, np.full((4, 5), np.nan, np.float32)) is not None
     assert first_error(problem, np.zeros((4, 5), np.float32)) is not None
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("peer", marked(("onednn",)))
+def test_peers_choose_layouts_where_none_is_given(peer: str) -> None:
+    few = workload("conv_512x6x16x16x1x1s1p0", layout="nchw")
+    assert KINDS[peer].program(few, ONE_THREAD).problem["layout"] == "nchw"
+    assert KINDS[peer].program(few, replace(ONE_THREAD, free=True)).problem["layout"] == "blocked"
+    product = workload("gemm_8x8x8")
+    assert KINDS[peer].program(product, replace(ONE_THREAD, free=True)).problem["layout"] == "row-major"

@@ -11,7 +11,7 @@ import pytest
 
 import polydl
 from polydl.errors import OptionError
-from polydl.workloads import Convolution, Layout, Workload, names, suite, suites, workload
+from polydl.workloads import Convolution, Layout, Workload, layout_of, names, suite, suites, workload
 
 MODELS = suites()[:10]
 # The two oldest networks' first layers have 3 channels; the others stand for what else there is.
@@ -136,6 +136,26 @@ def test_compilers_have_nothing_to_say(tmp_path: Path) -> None:
 )
 def test_blocks_fill_vectors(name: str, blocks: tuple[int, ...]) -> None:
     assert workload(name, layout="blocked").blocks == blocks
+
+
+@pytest.mark.parametrize(
+    ("name", "layout"),
+    [
+        ("resnet_03", "blocked"),
+        ("conv_512x6x16x16x1x1s1p0", "nchw"),
+        ("conv_256x81x28x28x1x1s1p0", "nchw"),
+        # In steps of two the pixels are apart, and seven of them fill a vector no better than six channels do.
+        ("conv_512x6x16x16x1x1s2p0", "blocked"),
+        ("conv_512x6x7x7x3x3s1p1", "nchw"),
+        ("conv_512x12x7x7x3x3s1p1", "blocked"),
+        ("conv_512x12x32x32x3x3s1p1", "nchw"),
+        ("conv_64x62x56x56x1x1s1p0", "blocked"),
+        ("dwconv_6x112x112x3x3s1p1", "blocked"),
+        ("gemm_64x96x128", "row-major"),
+    ],
+)
+def test_pixels_fill_vectors_where_channels_do_not(name: str, layout: Layout) -> None:
+    assert layout_of(name) == layout
 
 
 def test_the_blocks_of_the_paper_can_be_had() -> None:

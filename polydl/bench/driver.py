@@ -28,7 +28,7 @@ from polydl.peers import PeerComparison, compare_with_peers
 from polydl.pipeline import ProgressCallback
 from polydl.plan.rewrite_steps import has_fewer_products
 from polydl.shards import Shard
-from polydl.workloads import Layout, Padding, Workload, workload
+from polydl.workloads import Layout, Padding, Workload, layout_of, workload
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def workload_of(name: str, settings: Settings) -> Workload:
     return workload(
         name,
         images=1 if product else settings.images,
-        layout=settings.layout,
+        layout=settings.layout or layout_of(name),
         overwrite=not settings.accumulate,
         padding=None if product else settings.padding,
     )
@@ -191,7 +191,14 @@ class _Run:
 
     def of_workload(self, nest: Workload) -> Document:
         settings = self.settings
-        setting = Setting(settings.threads, settings.accumulate, settings.cold, self.machine.cpu_id, settings.weights)
+        setting = Setting(
+            settings.threads,
+            settings.accumulate,
+            settings.cold,
+            self.machine.cpu_id,
+            settings.weights,
+            free=settings.layout is None,
+        )
         constant = [nest.weights] if settings.weights == "prepared" else []
         with temporary_directory() as directory:
             optimization = self._optimized(nest.write(directory), nest.name, nest.function, constant=constant)

@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 @click.option("--peers", metavar="NAMES", help="Peers, with commas (all that know the workloads).")
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, metavar="N")
 @click.option("--images", type=click.IntRange(min=1), default=1, show_default=True, metavar="N")
-@click.option("--layout", type=click.Choice(LAYOUTS), help="Instead of blocked (products: row-major).")
+@click.option("--layout", type=click.Choice(LAYOUTS), help="Of all, instead of what suits each (products: row-major).")
 @click.option("--padding", type=click.Choice(PADDINGS), help="Whether the nests go over rows of padding.")
 @click.option("--dataset", type=click.Choice(DATASETS), help="Of PolyBench's programs (LARGE).")
 @click.option(

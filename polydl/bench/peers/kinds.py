@@ -49,6 +49,8 @@ class Setting:
     cpu_id: str = ""
     #: None: beforehand where layouts are a peer's own choice, and for a convolution in ONNX Runtime and OpenVINO
     weights: Weights | None = None
+    #: whether each peer has layouts of its own choice for a convolution, whichever polydl has
+    free: bool = False
 
 
 def _nothing(_wanted: Workload, _setting: Setting) -> str:
@@ -93,7 +95,7 @@ class PeerKind:
                 "kind": "convolution" if is_convolution else "product",
                 "sizes": list(astuple(problem)),
                 "accumulate": setting.accumulate and not is_convolution,
-                "layout": wanted.layout,
+                "layout": "blocked" if setting.free and is_convolution else wanted.layout,
                 "cold": setting.cold,
                 "direct": self.direct,
                 "weights": setting.weights,
