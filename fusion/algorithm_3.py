@@ -5,11 +5,15 @@ access to these elements in between. That alone would let in an operator that re
 operands are computed in between; so the dependences are asked besides, and each must relate instances that write
 the same element. Then the element-wise statements may follow the last iteration of the reduction loops for each
 element (or precede the first one, the symmetric case), in whatever order the heavy operator runs.
+
+An operator that reads each result of a reduction once and writes another array, such as one that rounds sums to a
+narrower type, has another write set. It may follow each element all the same, for what it reads of the reduction is
+that element alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -17,7 +21,7 @@ import islpy as isl
 
 from polydl.fusion.operators import Operator, operators, touches
 from polydl.ir.scop import Scop
-from polydl.ir.statement import Statement
+from polydl.ir.statement import Access, Statement
 from polydl.poly.dependences import Dependence
 from polydl.poly.nests import Nest
 
@@ -82,7 +86,7 @@ def decide(
     if alone is not None:
         return refused("shared loops", f"{alone.place} has no loops of its own")
     difference = _difference(early, late)
-    if difference:
+    if difference and not (place == "last" and early.excess is not None and _reads_each_once(late, early.write_set)):
         return refused("write sets", difference)
     if light.excess is not None:
         statement, elements = light.excess
@@ -94,7 +98,10 @@ def decide(
         met = touches(other, heavy.write_set)
         if met is not None:
             return refused("in between", f"line {met[0].line}, in between, {met[1]}s `{met[2]}`")
-    reason = _entangled(scop, dependences, heavy, light) or _stranded(dependences, light, between, place)
+    members = [heavy, *(known[index] for index in absorbed if known[index] not in (heavy, light))]
+    reason = _stranded(dependences, light, between, place)
+    for member in members:
+        reason = reason or _entangled(scop, dependences, member, light, heavy.write_set)
     if reason:
         return refused("dependences", reason)
     return Decision(first, second, place, True, "", _legal_reason(heavy, light, place))
@@ -105,7 +112,8 @@ def _legal_reason(heavy: Operator, light: Operator, place: Place) -> str:
     where = "after the last" if place == "last" else "before the first"
     if heavy.excess is None:
         return f"both write each element of {arrays} once"
-    return f"{light.place} writes each element of {arrays} once, {where} iteration of the reduction at {heavy.place}"
+    verb = "writes" if light.write_set.keys() == heavy.write_set.keys() else "reads"
+    return f"{light.place} {verb} each element of {arrays} once, {where} iteration of the reduction at {heavy.place}"
 
 
 def _difference(early: Operator, late: Operator) -> str:
@@ -123,6 +131,21 @@ def _difference(early: Operator, late: Operator) -> str:
     return ""
 
 
+def _reads_each_once(operator: Operator, elements: Mapping[str, isl.Set]) -> bool:
+    """Whether each instance of an operator reads one of ``elements``, all of them are read, and none is written."""
+    if len(elements) != 1 or elements.keys() & operator.write_set.keys():
+        return False
+    ((array, written),) = elements.items()
+    first = operator.statements[0]
+    for statement in operator.statements:
+        reads = [isl.Map(access.relation) for access in statement.reads if access.array == array]
+        if any(not read.is_equal(reads[0]) for read in reads[1:]) or (statement is first and not reads):
+            return False
+        if reads and not (reads[0].is_injective() and reads[0].range().is_equal(written)):
+            return False
+    return True
+
+
 def count_text(elements: isl.Set) -> str:
     """The elements as bounds, such as ``[0..9][0..4]``."""
     ranges = [
@@ -132,33 +155,41 @@ def count_text(elements: isl.Set) -> str:
     return "".join(ranges) or "the value"
 
 
-def _same_element(source: Statement, target: Statement) -> isl.Map:
-    """Pairs of instances that write the same element."""
+def _same_element(source: Statement, target: Statement, arrays: Collection[str]) -> isl.Map:
+    """Pairs of instances at the same element of ``arrays``: that each writes, or reads if it writes none of them."""
     space = f"{{ {source.name}[{', '.join(source.iterators)}] -> {target.name}[{', '.join(_primed(target))}] : false }}"
     found = isl.Map(space)
-    for one in source.writes:
-        for other in target.writes:
+    for one in _touching(source, arrays):
+        for other in _touching(target, arrays):
             if one.array == other.array:
                 found = found.union(isl.Map(one.relation).apply_range(isl.Map(other.relation).reverse()))
     return found
+
+
+def _touching(statement: Statement, arrays: Collection[str]) -> list[Access]:
+    """The writes of a statement to ``arrays``; what it reads of them where it has none."""
+    writes = [access for access in statement.writes if access.array in arrays]
+    return writes or [access for access in statement.reads if access.array in arrays]
 
 
 def _primed(statement: Statement) -> tuple[str, ...]:
     return tuple(f"{name}_p" for name in statement.iterators)
 
 
-def _entangled(scop: Scop, dependences: Sequence[Dependence], heavy: Operator, light: Operator) -> str:
-    """The first dependence between the two that relates instances which write different elements."""
+def _entangled(
+    scop: Scop, dependences: Sequence[Dependence], member: Operator, light: Operator, arrays: Collection[str]
+) -> str:
+    """The first dependence between the two that relates instances which are at different elements of ``arrays``."""
     for dependence in dependences:
         pair = (dependence.source, dependence.target)
-        for one, other in ((heavy, light), (light, heavy)):
+        for one, other in ((member, light), (light, member)):
             if pair[0] not in one.nest.statements or pair[1] not in other.nest.statements:
                 continue
             source, target = scop.statement(pair[0]), scop.statement(pair[1])
-            if isl.Map(dependence.relation).is_subset(_same_element(source, target)):
+            if isl.Map(dependence.relation).is_subset(_same_element(source, target, arrays)):
                 continue
             reader = source if dependence.kind == "WAR" else target
-            return f"line {reader.line} reads elements of `{dependence.array}` other than the one that it writes"
+            return f"line {reader.line} reads elements of `{dependence.array}` other than its own"
     return ""
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from itertools import takewhile
 
 from polydl.errors import IllegalVariantError
-from polydl.fusion.algorithm_3 import decisions
+from polydl.fusion.algorithm_3 import Group, decisions
 from polydl.fusion.operators import Operator, operators
 from polydl.fusion.sequences import fused_combinations
 from polydl.ir.scop import Scop
@@ -15,6 +16,7 @@ from polydl.ir.variant import Attach, RewriteStep
 from polydl.machine import Machine
 from polydl.match.alignment import aligned_loops
 from polydl.match.zero import sets_to_zero
+from polydl.plan.prepared import preparable
 from polydl.poly.dependences import Dependence
 from polydl.poly.dependences import dependences as found_dependences
 from polydl.poly.nests import Nest, distribute, distributed
@@ -93,9 +95,32 @@ def _is_heavy(scop: Scop, nest: Nest) -> bool:
 
 
 def elementwise_fusions(scop: Scop, nests: Sequence[Nest], dependences: Sequence[Dependence]) -> tuple[Proposal, ...]:
-    """One proposal that makes all fusions which Algorithm 3 allows; none if it allows none."""
+    """Proposals that make all fusions which Algorithm 3 allows; none if it allows none.
+
+    The first has the statements of each chain in one body. Where that merges any that are attached to another nest, a
+    second one leaves them apart: rewrites that split loops need those of each statement for themselves.
+    """
     _, groups = decisions(scop, nests, dependences)
     known = operators(scop, nests)
+    once = preparable(scop)
+    groups = tuple(_at_one_time(known, group, once) for group in groups)
+    proposals = [_all_fusions(known, groups, merge=merge) for merge in (True, False)]
+    return tuple(dict.fromkeys(each for each in proposals if each.steps or each.attached))
+
+
+def _at_one_time(known: Sequence[Operator], group: Group, once: Collection[str]) -> Group:
+    """The group without what runs at every call where the heavy nest runs ``once``, ahead of all of them, and so on."""
+
+    def alike(index: int) -> bool:
+        ours, theirs = (known[each].statements[0].name in once for each in (group.heavy, index))
+        return ours == theirs
+
+    before = tuple(takewhile(alike, group.before[::-1]))[::-1]
+    return replace(group, before=before, after=tuple(takewhile(alike, group.after)))
+
+
+def _all_fusions(known: Sequence[Operator], groups: Sequence[Group], *, merge: bool) -> Proposal:
+    """All fusions of the groups; with ``merge``, the chains that are attached are one body each."""
     steps: list[Fuse] = []
     attached: list[Attach] = []
     for group in groups:
@@ -106,13 +131,13 @@ def elementwise_fusions(scop: Scop, nests: Sequence[Nest], dependences: Sequence
         for place, chain in (("first", group.before), ("last", group.after)):
             if not chain:
                 continue
-            merged = _one_body([known[index] for index in chain]) if len(chain) > 1 else None
+            merged = _one_body([known[index] for index in chain]) if merge and len(chain) > 1 else None
             if merged is not None:
                 steps.append(merged)
                 chain = chain[:1]
             to = known[group.heavy].statements[0].name
             attached += [Attach(known[index].statements[0].name, to, place) for index in chain]  # type: ignore[arg-type]
-    return (Proposal(tuple(steps), tuple(attached)),) if steps or attached else ()
+    return Proposal(tuple(steps), tuple(attached))
 
 
 def zeros_attached(scop: Scop, nests: Sequence[Nest], dependences: Sequence[Dependence]) -> tuple[Proposal, ...]:

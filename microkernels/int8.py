@@ -130,7 +130,7 @@ class Int8(Microkernel):
         ("signed char", "unsigned char", "int"),
     )
 
-    abilities: frozenset[Ability] = frozenset({"rows", "overwrite"})
+    abilities: frozenset[Ability] = frozenset({"rows", "overwrite", "after"})
     family: str = "dot products of bytes"
     #: The cores that the code is for.
     core: Core = WIDE_CORE

@@ -183,17 +183,28 @@ def finishes(site: GemmSite, second: int) -> bool:
 def _finished(site: GemmSite, block: Block) -> list[str]:
     """The C of the epilogue on a block, which the last call for a tile runs in place of storing C.
 
-    The compiler keeps in registers what seems to go through memory here.
+    The compiler keeps in registers what seems to go through memory here. Vectors of narrow elements take several of
+    sums.
     """
     lines = ["  if (last) {"]
+    together = _rows_together(site, block)
     for u in range(len(block.columns_c)):
-        for v, row in enumerate(block.rows):
-            lines += [
-                f"    {{ {site.accumulator} sums[{block.width}] __attribute__((aligned(64)));",
-                f"      *({site.prefix}_vector{block.width} *)sums = c{v}_{u};",
-                f"      {site.prefix}_after_column(operands, sums, column + {u}, row + {row}, {block.width}); }}",
-            ]
+        for first in range(0, len(block.rows), together):
+            vectors = range(first, min(first + together, len(block.rows)))
+            count = block.width * len(vectors)
+            lines.append(f"    {{ {site.accumulator} sums[{count}] __attribute__((aligned(64)));")
+            for place, v in enumerate(vectors):
+                to = f"(sums + {block.width * place})" if place else "sums"
+                lines.append(f"      *({site.prefix}_vector{block.width} *){to} = c{v}_{u};")
+            at = f"column + {u}, row + {block.rows[first]}, {count}"
+            lines.append(f"      {site.prefix}_after_column(operands, sums, {at}); }}")
     return [*lines, "    return;", "  }"]
+
+
+def _rows_together(site: GemmSite, block: Block) -> int:
+    """How many vectors of a column the epilogue takes at a time: what fills one with the narrowest elements."""
+    follow = all(row == block.width * place for place, row in enumerate(block.rows))
+    return max(1, VECTOR_BYTES.get(site.accumulator, 4) // site.after_bytes) if follow else 1
 
 
 def vector_block(name: str, site: GemmSite, block: Block) -> str:

@@ -39,6 +39,8 @@ from polydl.rewrite_contract import Proposal
 
 if TYPE_CHECKING:
     from polydl.fusion.report import OperatorPair
+    from polydl.poly.dependences import Dependence
+    from polydl.poly.nests import Nest
     from polydl.variants.decisions import Partial
     from polydl.variants.estimate import SizeEstimate
     from polydl.variants.generate import VariantSpace
@@ -158,12 +160,15 @@ def space_on(
     from polydl.variants.generate import build_space
     from polydl.variants.pins import pinned
 
+    def fusions(scop: Scop, nests: Sequence[Nest], dependences: Sequence[Dependence]) -> tuple[Proposal, ...]:
+        return _fusions_of(scop, nests, dependences, machine, numerics, fuse=fuse)
+
     space = build_space(
         nest,
         microkernels(microkernel, machine=machine),
         machine,
         numerics=numerics_level(numerics),
-        fusions=fusion_choices(nest, machine=machine, numerics=numerics, fuse=fuse),
+        fusions=fusions,
         fewer_products=fewer_products,
     )
     return pinned(space, pins) if pins else space
@@ -176,12 +181,24 @@ def fusion_choices(
 
     Without ``fuse``, reductions that begin with zeros in place of a pass before them.
     """
+    left = as_written(nest, numerics=numerics_level(numerics))
+    return _fusions_of(nest, left.nests, left.dependences, machine, numerics, fuse=fuse)
+
+
+def _fusions_of(
+    scop: Scop,
+    nests: Sequence[Nest],
+    dependences: Sequence[Dependence],
+    machine: Machine,
+    numerics: Numerics,
+    *,
+    fuse: bool,
+) -> tuple[Proposal, ...]:
     from polydl.fusion.choices import choices, zeros_attached
 
-    left = as_written(nest, numerics=numerics_level(numerics))
     if not fuse:
-        return zeros_attached(nest, left.nests, left.dependences)
-    return choices(nest, left.nests, left.dependences, machine=machine, reassociate=reassociates(numerics))
+        return zeros_attached(scop, nests, dependences)
+    return choices(scop, nests, dependences, machine=machine, reassociate=reassociates(numerics))
 
 
 def fusion_pairs(nest: Scop, *, threads: int, numerics: Numerics = DEFAULT_NUMERICS) -> tuple[OperatorPair, ...]:

@@ -53,6 +53,8 @@ class Proposal:
     attached: tuple[Attach, ...] = ()
     #: it is worth a space of its own only if the statement then has a microkernel, and as good a one as before
     for_microkernel: bool = True
+    #: with ``for_microkernel``: any microkernel is good enough
+    any_microkernel: bool = False
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,8 @@ _ROUNDED_TO_INTEGERS = frozenset({"nearbyint", "nearbyintf", "rint", "rintf"})
 _INSTRUCTIONS = (
     frozenset({"fabs", "fabsf", "fmax", "fmaxf", "fmin", "fminf", "sqrt", "sqrtf"}) | _ROUNDED_TO_INTEGERS | CONVERSIONS
 )
+# Maxima need to know that there are no NaNs, and roots that nobody asks for errno.
+_ALWAYS_INSTRUCTIONS = frozenset({"fabs", "fabsf"}) | _ROUNDED_TO_INTEGERS
 # By the version of glibc, 2.x, that has them first: functions for double, and with an f at the end for float.
 _LIBRARY = {
     22: "cos exp log pow sin",
@@ -70,6 +72,11 @@ def arguments(name: str) -> int:
 
 def called(statements: Iterable[Statement]) -> frozenset[str]:
     return frozenset(node.text for each in statements for node in each.body.walk() if node.kind == "call")
+
+
+def is_instruction(scop: Scop, name: str) -> bool:
+    """Whether compilers make an instruction or two of a function's calls, whatever they may assume of its arguments."""
+    return name in CONVERSIONS or (name in _ALWAYS_INSTRUCTIONS and includes_math(scop))
 
 
 def includes_math(scop: Scop) -> bool:

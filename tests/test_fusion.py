@@ -110,3 +110,57 @@ def test_permuted_loops_and_other_names_are_the_same_elements(tmp_path: Path) ->
 """
     _, groups = decided(written(tmp_path, body))
     assert groups == (Group(0, after=(1,)),)
+
+
+def test_what_reads_each_sum_once_and_writes_another_array_joins(tmp_path: Path) -> None:
+    body = f"""{PRODUCT}
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      D[j][i] = C[i][j];
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      C[i][j] = C[i][j] > 0.0f ? C[i][j] : 0.0f;
+"""
+    made, groups = decided(written(tmp_path, body, ", float D[24][20]"))
+    assert groups == (Group(0, after=(1, 2)),)
+    assert made[0].reason == (
+        "line 11 reads each element of `C` once, after the last iteration of the reduction at line 7"
+    )
+
+
+def test_an_array_that_the_product_reads_is_not_overwritten_meanwhile(tmp_path: Path) -> None:
+    body = """
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      for (int k = 0; k < 16; k++)
+        C[i][j] += D[i][k] * B[k][j];
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      D[i][j] = C[i][j];
+"""
+    made, groups = decided(written(tmp_path, body, ", float D[20][24]"))
+    assert not groups
+    assert [each.condition for each in made] == ["dependences"]
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        "F[i][j] = C[i][j] - E[i][23 - j];",
+        "E[i][j + 1] = C[i][j];",
+    ],
+)
+def test_what_depends_on_another_operator_elsewhere_does_not_join_both(second: str, tmp_path: Path) -> None:
+    body = f"""{PRODUCT}
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      E[i][j] = 2 * C[i][j];
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      {second}
+"""
+    made, groups = decided(written(tmp_path, body, ", float E[20][25], float F[20][24]"))
+    assert groups == (Group(0, after=(1,)),)
+    assert [(each.legal, each.condition) for each in made if each.second == 2 and each.first == 0] == [
+        (False, "dependences")
+    ]

@@ -12,14 +12,14 @@ from polydl.codegen.loop_ir import Assign, Body, Call, For, at_file_scope, nodes
 from polydl.codegen.passes import epilogue
 from polydl.codegen.passes.nested_conditionals import distributed
 from polydl.codegen.print_c import definition
-from polydl.codegen.values import Apply, Binary, Conditional, Constant, Element, Expr, Linear, Name
+from polydl.codegen.values import Apply, Binary, Cast, Conditional, Constant, Element, Expr, Linear, Name
 from polydl.plan.epilogue import EpilogueOperand
 
 # The product adds to C[i][j] over k. Rows of a block are along j, columns along i, in two rows of twelve.
-OUTPUT = EpilogueOperand(access("C", (1, 0, 0, 0), (0, 1, 0, 0)), "float", 4, True, 1, 40, (0, 1000))
-BIAS = EpilogueOperand(access("b", (0, 1, 0, 0)), "float", 4, False, 1, 0, (0, 0))
-SCALE = EpilogueOperand(access("s", (2, 0, 0, 0)), "double", 8, False, 0, 2, (0, 50))
-TURNED = EpilogueOperand(access("t", (0, 3, 0, 0)), "float", 4, False, 3, 0, (0, 0))
+OUTPUT = EpilogueOperand(access("C", (1, 0, 0, 0), (0, 1, 0, 0)), "float", 4, True, True, 1, 40, (0, 1000))
+BIAS = EpilogueOperand(access("b", (0, 1, 0, 0)), "float", 4, False, False, 1, 0, (0, 0))
+SCALE = EpilogueOperand(access("s", (2, 0, 0, 0)), "double", 8, False, False, 0, 2, (0, 50))
+TURNED = EpilogueOperand(access("t", (0, 3, 0, 0)), "float", 4, False, False, 3, 0, (0, 0))
 C, B, S, T = at("C", "i", "j"), at("b", "j"), at("s", Linear(((2, Name("i")),))), at("t", Linear(((3, Name("j")),)))
 
 
@@ -214,3 +214,25 @@ def test_only_loops_over_an_element_are_distributed() -> None:
     inner = loop("i", 0, 7, sets("S", Element("x0", (Name("i"),)), bounded("0", "6")))
     assert isinstance(inner, For)
     assert distributed(inner, 8) == ()
+
+
+def test_what_goes_to_another_array_fills_vectors_of_its_elements() -> None:
+    """Sums that nobody else reads are not stored."""
+    bytes_of_c = EpilogueOperand(
+        access("y", (1, 0, 0, 0), (0, 1, 0, 0)), "unsigned char", 1, False, True, 1, 40, (0, 0)
+    )
+    output = replace(OUTPUT, written=False)
+    rounded = sets("T", at("y", "i", "j"), Cast("unsigned char", times(C, B)))
+    found = functions(facts(rounded, operands=(output, BIAS, bytes_of_c)))["gemm_finished"]
+    assert found[0].endswith(
+        "gemm_finished(const float *sums, const float *x0, const float *x1, unsigned char *x2, long rows)"
+    )
+    assert found[2:-1] == [
+        "#pragma omp simd simdlen(32)",
+        "for (long i = 0; i < rows; ++i) {",
+        "float polydl_element = sums[i];",
+        "x2[i] = (unsigned char)(polydl_element * x1[i]);",
+        "}",
+    ]
+    kept = functions(facts(rounded, operands=(OUTPUT, BIAS, bytes_of_c)))["gemm_finished"]
+    assert kept[-3] == "x0[i] = polydl_element;"

@@ -152,3 +152,52 @@ def test_a_zero_point_that_is_written_later_stays(tmp_path: Path) -> None:
     )
     with pytest.raises(IllegalVariantError, match="`zeros` is written after S0"):
         without_zero_point(rewritten(parse(tmp_path, text), ()).scop, ZeroPoint("S0", "A"))
+
+
+QUANTIZED = """
+void f(unsigned char Y[20][24], const unsigned char A[20][40], const signed char B[40][24], const int bias[24], int z)
+{
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++) {
+      int sum = bias[j];
+      for (int k = 0; k < 40; k++)
+        sum += (A[i][k] - z) * B[k][j];
+      int y = sum >> 4;
+      if (y < 0)
+        y = 0;
+      y += 3;
+      Y[i][j] = y > 255 ? 255 : y;
+    }
+}
+"""
+
+
+@pytest.mark.native
+def test_sums_that_begin_with_a_bias_begin_with_the_correction_and_leave_as_bytes(tmp_path: Path) -> None:
+    """No pass over the sums is left: what sets them corrects them, and what rounds them joins the product's tiles."""
+    scop = parse(tmp_path, QUANTIZED)
+    # The four values that `y` has in turn are one expression.
+    assert [array.name for array in scop.arrays if array.storage == "local"] == ["sum_of"]
+    space = pipeline.space_on(scop, MACHINE, microkernel="c-int16")
+    one = next(each for each in space.alternatives if any(isinstance(step, ZeroPoint) for step in each.rewrites))
+    assert [each.name for each in one.scop.statements if each.origin == "operand"] == [
+        "add_B_sums",
+        "compute_B_corrections",
+        "correct_B_sums",
+    ]
+    generated = pipeline.generate(space, max_variants=400)
+    fused = [each for each in generated.variants if len(each.attached) == 2]
+    assert {step.place for step in fused[0].attached} == {"first", "last"}
+    applied = [space.apply(each) for each in fused[:: len(fused) // 3]]
+    for each in applied:
+        each.prove()
+    plain = apply(scop, Variant((ZeroPoint("S1", "A"),)), ())
+    check_kernels(tmp_path, scop, [pipeline.kernel(each, 32) for each in (*applied, plain)])
+
+
+def test_sums_that_begin_with_what_is_no_affine_element_are_corrected_at_the_end(tmp_path: Path) -> None:
+    text = QUANTIZED.replace("int sum = bias[j];", "int sum = bias[j / 2];")
+    scop = rewritten(parse(tmp_path, text), ()).scop
+    without = without_zero_point(scop, ZeroPoint("S1", "A"))
+    assert without.statement("S0").body == scop.statement("S0").body
+    assert without.statement("correct_B_sums").body.text == "-="

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
@@ -97,6 +97,15 @@ class VariantSpace:
         return apply(self.source, variant, kernels, numerics=self.numerics, prove=False)
 
 
+Fusions = Callable[[Scop, Sequence[Nest], Sequence[Dependence]], Sequence[Proposal]]
+"""Finds the fusions of a scop's nests that are worth trying, by their dependences."""
+
+
+def no_fusions(scop: Scop, nests: Sequence[Nest], dependences: Sequence[Dependence]) -> Sequence[Proposal]:  # noqa: ARG001
+    """No fusions, of any scop."""
+    return ()
+
+
 @dataclass(frozen=True)
 class _About:
     """What all spaces of one scop have in common."""
@@ -104,7 +113,13 @@ class _About:
     kernels: tuple[Microkernel, ...]
     machine: Machine
     numerics: Numerics
-    fusions: Sequence[Proposal]
+    fusions: Fusions
+    #: those of the nests that rewrites are proposed for
+    known: Sequence[Proposal] = ()
+
+    def at(self, space: VariantSpace) -> _About:
+        """The same with the fusions of a space's nests."""
+        return replace(self, known=self.fusions(space.scop, space.nests, space.dependences))
 
 
 def _past_caches(scop: Scop, nests: Sequence[Nest], nest: Nest, second_cache: int) -> tuple[str, ...]:
@@ -156,20 +171,22 @@ def build_space(
     machine: Machine,
     *,
     numerics: Numerics = DEFAULT_NUMERICS,
-    fusions: Sequence[Proposal] = (),
+    fusions: Fusions = no_fusions,
     fewer_products: bool = True,
 ) -> VariantSpace:
     """Dependences, nests and decisions of a scop, and of the rewrites of it that are worth trying.
 
     Shapes of all ``kernels`` that match a nest are pooled, and those kept that are predicted to take least
-    (``best_shapes``). ``numerics`` says what may be done to sums and products. Each of ``fusions`` is tried, with the
-    other rewrites after it. A nest whose arrays don't fit into the second cache may write those past the caches that
-    take a quarter of it. Without ``fewer_products`` all products of the source are computed one by one.
+    (``best_shapes``). ``numerics`` says what may be done to sums and products. Each of the ``fusions`` is tried, with
+    the other rewrites after it, in the source and where a normalization made further nests. A nest whose arrays don't
+    fit into the second cache may write those past the caches that take a quarter of it. Without ``fewer_products`` all
+    products of the source are computed one by one.
     """
     about = _About(tuple(kernels), machine, numerics, fusions)
     space = _space(rewritten(scop, (), numerics=numerics), scop, about, ())
+    about = about.at(space)
     others = tuple(_alternatives(space, about))
-    fused = [each for proposal in fusions for each in _fused(space, others, proposal, about)]
+    fused = list(_with_fusions(space, others, about))
     products = [each for each in rewrites_of(Phase.PRODUCT) if fewer_products or BILINEAR not in each.families]
     multiplied = _multiplied(space, others, products, about)
     prepared: list[VariantSpace] = []
@@ -182,6 +199,36 @@ def build_space(
     return replace(space, alternatives=tuple(made.values()))
 
 
+def _with_fusions(space: VariantSpace, others: tuple[VariantSpace, ...], about: _About) -> Iterator[VariantSpace]:
+    """Spaces after the fusions of a source, and after those of what normalizations make of it.
+
+    ``others`` are the spaces after other rewrites of the source. Where a normalization writes to results in a nest of
+    its own, it is its nests that fusions are of, not those of the source.
+    """
+    grown = [each for each in others if _is_normalized(each) and _writes_anew(each.scop, space.scop)]
+    left = tuple(each for each in others if not any(_extends(each, other) for other in grown))
+    for proposal in about.known:
+        yield from _fused(space, left, proposal, about)
+    for each in grown:
+        own = about.at(each)
+        after = tuple(other for other in others if other is not each and _extends(other, each))
+        for proposal in own.known:
+            yield from _fused(each, after, proposal, own)
+
+
+def _writes_anew(scop: Scop, source: Scop) -> bool:
+    """Whether statements that the source does not have write arrays that its own write."""
+    names = {statement.name for statement in source.statements}
+    written = {access.array for statement in source.statements for access in statement.writes}
+    added = [statement for statement in scop.statements if statement.name not in names]
+    return any(access.array in written for statement in added for access in statement.writes)
+
+
+def _extends(space: VariantSpace, other: VariantSpace) -> bool:
+    """Whether the rewrites of a space begin with those of the other one."""
+    return space.rewrites[: len(other.rewrites)] == other.rewrites
+
+
 def _fused(
     space: VariantSpace, unfused: tuple[VariantSpace, ...], fusion: Proposal, about: _About
 ) -> Iterator[VariantSpace]:
@@ -189,19 +236,20 @@ def _fused(
     if not _distributed(space):
         return
     attached, merged = fusion.attached, fusion.steps
+    before = tuple(step for step in space.rewrites if isinstance(step, RewriteStep))
     try:
-        fused = rewritten(space.source, merged, numerics=space.numerics)
+        fused = rewritten(space.source, before + merged, numerics=space.numerics)
     except IllegalVariantError:
         return
     if not merged:
         # Attaching leaves the scop as it is: all is known already.
         first, others = space, unfused
     else:
-        first = _space(fused, space.source, about, merged)
+        first = _space(fused, space.source, about, before + merged)
         others = tuple(_alternatives(first, about))
     # Where only a rewrite makes room for a microkernel, plain loops with something attached are not worth a share.
     for made in others if attached and others and not any(r.kernel for r in first.reports) else (first, *others):
-        own = replace(made, rewrites=tuple(dict.fromkeys((*merged, *made.rewrites, *attached))))
+        own = replace(made, rewrites=tuple(dict.fromkeys((*made.rewrites, *attached))))
         own = replace(own, spaces=tuple(_with_attached(each, attached) for each in made.spaces))
         try:
             plan = make_plan(own.scop, own.nests, Variant(attached)) if attached else None
@@ -348,7 +396,7 @@ def _proposals(
         preferred=_preference(space, report.nest, about.kernels) == 0,
         reassociate=reassociates(space.numerics),
         machine=about.machine,
-        fusions=about.fusions,
+        fusions=about.known,
     )
     for rewrite in rewrites:
         try:
@@ -378,7 +426,9 @@ def _rewritten(space: VariantSpace, about: _About) -> Iterator[VariantSpace]:
             if made is None:
                 continue
             found = next(each for each in made.reports if statement.name in each.nest.statements)
-            as_good = found.kernel is not None and _preference(made, found.nest, about.kernels) <= before
+            as_good = found.kernel is not None and (
+                proposal.any_microkernel or _preference(made, found.nest, about.kernels) <= before
+            )
             if as_good or not proposal.for_microkernel:
                 yield made
 

@@ -12,7 +12,7 @@ from polydl.codegen.values import Integer, Name
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, keeps_precision, keeps_products
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
-from polydl.ir.statement import Access, Statement
+from polydl.ir.statement import Statement
 from polydl.plan.call_sites import CallSite
 from polydl.plan.epilogue import Epilogue, EpilogueStatement, last_values
 from polydl.plan.nest_plan import NestPlan, Plan, last_trips, trips
@@ -108,7 +108,7 @@ def _facts(
     narrow = _narrow(scop, statement, set(own.values()), context)
     sizes = [array.element_bytes for array in arrays if array.name not in narrow] or [1]
     # One element for all iterations fills no vector.
-    alone = {access.array for access in statement.accesses if not _moves(access)}
+    alone = {access.array for access in statement.accesses if access.subscripts is not None and not access.moving_loops}
     vectors = [array.element_bytes for array in arrays if array.name not in narrow | alone] or sizes
     return StatementFacts(
         parallel=parallel,
@@ -121,11 +121,6 @@ def _facts(
         unrolled=_unrolled(nest, statement),
         streamed=frozenset(nest.streamed),
     )
-
-
-def _moves(access: Access) -> bool:
-    """Whether any loop moves an access, as far as is known."""
-    return access.subscripts is None or any(any(form.coefficients) for form in access.subscripts)
 
 
 def _narrow(scop: Scop, statement: Statement, sums: Collection[str], context: Context) -> set[str]:

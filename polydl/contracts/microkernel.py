@@ -94,8 +94,9 @@ class GemmSite:
     up the tile, of ``rows`` rows from ``row`` on by ``columns`` columns from ``first`` on, counted through all rows of
     n columns. The sums lie at ``sums``, columns ``apart`` elements from each other, in C itself or elsewhere.
 
-    ``<prefix>_after_column(operands, sums, column, row, rows)`` does that for at most a vector's rows of one column,
-    and becomes part of what calls it. What lies in two blocks may be finished by both if neither takes its sums from C.
+    ``<prefix>_after_column(operands, sums, column, row, rows)`` does that for rows of one column, a vector of sums or
+    several where ``after_bytes`` says that elements are narrower than these, and becomes part of what calls it. What
+    lies in two blocks may be finished by both if neither takes its sums from C.
     """
 
     #: starts every name that the site defines in C
@@ -149,6 +150,8 @@ class GemmSite:
     after: bool = False
     #: whether both functions of ``after`` call functions, over which few registers keep their values
     after_calls: bool = False
+    #: bytes of the narrowest elements that both functions write; 0 without ``after``
+    after_bytes: int = 0
     #: whether every sum must be taken in the order of the batch and of k
     ordered: bool = False
 

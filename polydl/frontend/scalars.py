@@ -2,9 +2,9 @@
 
 A scalar orders all iterations of the loops around it. In ``float s = 0; for (k ...) s += a * b; c[i][j] = s;`` it
 accumulates a sum, which is promoted to the array element that receives it. In ``float t = x[i]; y[i] = t * t;`` it
-names a value, which is forwarded to its uses. Any other scalar is expanded to an array with an element for each
-iteration of the loops around it. One that several loops use, each for values of its own, is a scalar for each of them
-first. The C compiler puts values into registers again.
+names a value, which is forwarded to its uses, as is each of several that it has in turn. Any other scalar is expanded
+to an array with an element for each iteration of the loops around it. One that several loops use, each for values of
+its own, is a scalar for each of them first. The C compiler puts values into registers again.
 """
 
 from __future__ import annotations
@@ -22,11 +22,15 @@ from polydl.ir.statement import Access, Expression, Statement
 from polydl.poly.boxes import bounding_box
 from polydl.poly.counting import limited
 from polydl.poly.substitution import value_in
+from polydl.vector_functions import is_instruction
 
 # Most bytes of an expanded scalar; one that needs more is left as it is.
 _LARGEST_EXPANSION = 1 << 26
 # Most nodes of all copies of an expression that is forwarded to several uses.
 _MOST_NODES = 64
+# Most nodes of all statements that use a scalar whose values in turn are forwarded.
+_MOST_NODES_IN_TURN = 128
+_COMPOUND = ("+=", "-=", "*=", "/=", "%=", "<<=", ">>=", "&=", "|=", "^=")
 
 
 @limited
@@ -38,7 +42,7 @@ def without_local_scalars(scop: Scop) -> Scop:
         for array in scop.arrays:
             if array.storage != "local" or array.extents or _is_marked(scop, array):
                 continue
-            for rewrite in (_forwarded, _promoted, _expanded, _separated):
+            for rewrite in (_forwarded, _promoted, _in_turn, _expanded, _separated):
                 rewritten = rewrite(scop, array)
                 if rewritten is not None:
                     scop, changed = rewritten, True
@@ -140,7 +144,8 @@ def _forwarded(scop: Scop, array: Array) -> Scop | None:
     operands = {access.array for access in definition.reads}
     uses = sum(1 for reader in readers for access in reader.reads if access.array == array.name)
     nodes = list(value.walk())
-    if uses > 1 and (uses * len(nodes) > _MOST_NODES or any(node.kind == "call" for node in nodes)):
+    dear = any(node.kind == "call" and not is_instruction(scop, node.text) for node in nodes)
+    if uses > 1 and (dear or uses * len(nodes) > _MOST_NODES):
         return None
     changed: dict[str, Statement] = {}
     for reader in readers:
@@ -169,6 +174,66 @@ def _forwarded(scop: Scop, array: Array) -> Scop | None:
             accesses=(*kept, *(access for access in added if access.reference not in names)),
         )
     return _without(scop, {definition.name}, changed, array)
+
+
+def _in_turn(scop: Scop, array: Array) -> Scop | None:
+    """Forward each of the values that the statements of one block assign to the scalar in turn, if all of them can be.
+
+    For that each value gets a scalar of its own, which the statements up to the next assignment read.
+    """
+    users = _users(scop, array)
+    if sum(1 for user in users for _ in user.body.walk()) > _MOST_NODES_IN_TURN:
+        return None
+    if not _starts_anew(users[0], array) or len(_uses(scop, array, "write")) < 2:
+        return None
+    values: list[Array] = []
+    changed: dict[str, Statement] = {}
+    for each in users:
+        user = _written_out(each)
+        assigns = any(access.array == array.name for access in user.writes)
+        if not _same_block(users[0], user) or not _same_instances(users[0], user):
+            return None
+        if assigns and not _is_plain_assignment(user, array):
+            return None
+        before = values[-1].name if values else ""
+        if assigns:
+            values.append(replace(array, name=fresh_name(scop, f"{array.name}_{len(values)}")))
+        names = {"read": before, "write": values[-1].name}
+        changed[user.name] = replace(
+            user,
+            accesses=tuple(
+                _of_scalar(access, user, names[access.kind]) if access.array == array.name else access
+                for access in user.accesses
+            ),
+        )
+    without = _without(scop, set(), changed, array)
+    made: Scop | None = replace(without, arrays=(*without.arrays, *values))
+    for value in values:
+        if made is not None:
+            made = _forwarded(made, value)
+    return made
+
+
+def _written_out(statement: Statement) -> Statement:
+    """``x = x + value`` for ``x += value``, and so on; any other statement as it is."""
+    body = statement.body
+    if body.kind != "op" or body.text not in _COMPOUND:
+        return statement
+    target, value = body.arguments
+    before = f"{target.text}_before"
+    operation = Expression("op", body.text[:-1], (Expression("access", before), value))
+    accesses = tuple(
+        replace(access, reference=before) if access.reference == target.text and access.kind == "read" else access
+        for access in statement.accesses
+    )
+    return replace(statement, body=Expression("op", "=", (target, operation)), accesses=accesses)
+
+
+def _of_scalar(access: Access, statement: Statement, name: str) -> Access:
+    """An access to the scalar of that name instead."""
+    head = f"{statement.name}[{', '.join(statement.iterators)}]"
+    relation = isl.Map(f"{{ {head} -> {name}[] }}").intersect_domain(isl.Set(statement.domain))
+    return replace(access, array=name, relation=str(relation), index=f"{{ {head} -> {name}[] }}")
 
 
 def _promoted(scop: Scop, array: Array) -> Scop | None:

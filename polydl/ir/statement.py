@@ -36,6 +36,12 @@ class Access:
     #: one affine form per array dimension; None where one is affine only piecewise or divides (``a[i / 2]``)
     subscripts: tuple[Affine, ...] | None
 
+    @property
+    def moving_loops(self) -> frozenset[int]:
+        """The loops, by their places, that move the access, whose subscripts must be affine."""
+        assert self.subscripts is not None
+        return frozenset(place for form in self.subscripts for place, step in enumerate(form.coefficients) if step)
+
 
 @dataclass(frozen=True)
 class Expression:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from polydl.bfloat16 import ELEMENT as BFLOAT16
@@ -115,7 +115,7 @@ def _product_of(nest: SymbolicNest, statement: Statement) -> SymbolicProduct | N
 
 
 def _operand(nest: SymbolicNest, access: Access, loops: Mapping[Role, int]) -> Operand:
-    moving = _moving(access)
+    moving = access.moving_loops
     strides = {role: _stride(nest, access, loop) for role, loop in loops.items() if loop in moving}
     return Operand(access, nest.scop.array(access.array).element, strides)
 
@@ -124,10 +124,10 @@ def _loops(nest: SymbolicNest, statement: Statement, form: ProductForm) -> dict[
     """Which loop is what, if one moves along the rows of C and A alone: m; of others for n and k the longest."""
     if any(access.subscripts is None for access in (form.c, form.a, form.b)):
         return None
-    c, a, b = (_moving(access) for access in (form.c, form.a, form.b))
+    c, a, b = (access.moving_loops for access in (form.c, form.a, form.b))
     trips = [sums.value(trip, nest.largest) for trip in nest.trips[statement.name]]
 
-    def longest(loops: set[int]) -> list[int]:
+    def longest(loops: Collection[int]) -> list[int]:
         return sorted(loops, key=lambda loop: (-trips[loop], loop))[:1]
 
     m = longest({loop for loop in c & a - b if _stride(nest, form.c, loop) == "1"})
@@ -181,12 +181,6 @@ def scalar(nest: SymbolicNest, statement: Statement, node: Expression, element: 
     written = {access.array for each in nest.scop.statements for access in each.writes}
     fits = array.storage == "parameter" and not array.extents and array.element == element
     return array.name if fits and array.name not in written else None
-
-
-def _moving(access: Access) -> set[int]:
-    """The iterators that move an access."""
-    assert access.subscripts is not None
-    return {number for form in access.subscripts for number, factor in enumerate(form.coefficients) if factor}
 
 
 def _stride(nest: SymbolicNest, access: Access, iterator: int) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from polydl.ir.affine import Affine
-from polydl.ir.statement import Statement
+from polydl.ir.statement import Access, Statement
 
 
 def _by_coefficient(form: Affine) -> dict[int, int]:
@@ -13,18 +15,20 @@ def _by_coefficient(form: Affine) -> dict[int, int]:
 
 
 def aligned_loops(heavy: Statement, light: Statement, shared: int = 0) -> dict[int, tuple[int, int]] | None:
-    """Pair the loops with which two statements write the same array.
+    """Pair the loops with which two statements walk through the array that ``heavy`` writes.
 
-    Returns ``{heavy iterator: (light iterator, offset)}``: both write the same element where the light iterator is
-    ``heavy iterator + offset``. Both must write each dimension of the array in the same way: with one iterator and a
-    constant, with the loop over blocks and the loop inside of them, or with the same constant. Each loop of ``light``
-    beyond the ``shared`` outermost ones must have a partner or a single iteration. Returns None otherwise.
+    ``light`` writes it, too, or reads it alone. Returns ``{heavy iterator: (light iterator, offset)}``: both are at
+    the same element where the light iterator is ``heavy iterator + offset``. Both must subscript each dimension of the
+    array in the same way: with one iterator and a constant, with the loop over blocks and the loop inside of them, or
+    with the same constant. Each loop of ``light`` beyond the ``shared`` outermost ones must have a partner or a single
+    iteration. Returns None otherwise.
     """
-    written, light_written = heavy.writes[0], light.writes[0]
-    if written.array != light_written.array or written.subscripts is None or light_written.subscripts is None:
+    written = heavy.writes[0]
+    touched = next((each for each in (*light.writes, *light.reads) if each.array == written.array), None)
+    if touched is None or written.subscripts is None or touched.subscripts is None:
         return None
     pairs: dict[int, tuple[int, int]] = {}
-    for heavy_form, light_form in zip(written.subscripts, light_written.subscripts, strict=True):
+    for heavy_form, light_form in zip(written.subscripts, touched.subscripts, strict=True):
         ours, theirs = heavy_form.single_iterator, light_form.single_iterator
         heavy_blocks, light_blocks = _by_coefficient(heavy_form), _by_coefficient(light_form)
         equal_constants = heavy_form.constant == light_form.constant
@@ -45,7 +49,7 @@ def aligned_loops(heavy: Statement, light: Statement, shared: int = 0) -> dict[i
 
 
 def loops_alike(heavy: Statement, light: Statement) -> dict[int, tuple[int, int]] | None:
-    """``aligned_loops`` of two statements that write exactly the same elements, ``light`` with one reference.
+    """``aligned_loops`` of two statements at exactly the same elements, of which ``light`` writes one array.
 
     Returns None where the domains are no boxes, or where the ranges of two paired loops differ.
     """
@@ -57,3 +61,24 @@ def loops_alike(heavy: Statement, light: Statement) -> dict[int, tuple[int, int]
         if light.box[theirs] != (low + offset, high + offset):
             return None
     return pairs
+
+
+def over_loops_of(
+    heavy: Statement, light: Statement, pairs: Mapping[int, tuple[int, int]], access: Access
+) -> tuple[Affine, ...]:
+    """The subscripts of an access of ``light`` over the loops of ``heavy``, by the ``pairs`` of ``loops_alike``."""
+    assert light.box is not None
+    partner = {theirs: (ours, ahead) for ours, (theirs, ahead) in pairs.items()}
+    forms = []
+    for form in access.subscripts or ():
+        coefficients, constant = [0] * heavy.depth, form.constant
+        for place, coefficient in enumerate(form.coefficients):
+            if place in partner:
+                ours, ahead = partner[place]
+                coefficients[ours] += coefficient
+                constant += coefficient * ahead
+            else:
+                # It has one iteration.
+                constant += coefficient * light.box[place][0]
+        forms.append(Affine(tuple(coefficients), constant))
+    return tuple(forms)

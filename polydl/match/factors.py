@@ -174,20 +174,14 @@ def accesses_in(statement: Statement, value: Expression) -> list[Access]:
     return [_read(statement, node) for node in value.walk() if node.kind == "access"]
 
 
-def moving_loops(access: Access) -> frozenset[int]:
-    """The loops, by their places, that move an access with affine subscripts."""
-    assert access.subscripts is not None
-    return frozenset(place for form in access.subscripts for place, step in enumerate(form.coefficients) if step)
-
-
 def _moving(statement: Statement, value: Expression) -> frozenset[int]:
-    return frozenset(place for access in accesses_in(statement, value) for place in moving_loops(access))
+    return frozenset(place for access in accesses_in(statement, value) for place in access.moving_loops)
 
 
 def _main_access(statement: Statement, value: Expression) -> Access | None:
     """The access that all loops that move a value move."""
     loops = _moving(statement, value)
-    return next((access for access in accesses_in(statement, value) if moving_loops(access) == loops), None)
+    return next((access for access in accesses_in(statement, value) if access.moving_loops == loops), None)
 
 
 def element_type(scop: Scop, statement: Statement, value: Expression) -> str | None:

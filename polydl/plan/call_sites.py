@@ -148,7 +148,7 @@ def _call_site(
         gemm = replace(gemm, far_a=True)
     epilogue = epilogue_of(scop, plan, nest, match, gemm, exact=exact) if "after" in kernel.abilities else None
     if epilogue is not None:
-        gemm = replace(gemm, after=True, after_calls=epilogue.calls)
+        gemm = replace(gemm, after=True, after_calls=epilogue.leaves_registers, after_bytes=epilogue.narrowest)
     statement = scop.statement(nest.nest.statements[0])
     form = match.form
     width_c, width_a, width_b = (scop.array(access.array).element_bytes for access in (form.c, form.a, form.b))

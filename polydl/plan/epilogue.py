@@ -3,12 +3,13 @@
 A statement that a variant attaches to the tiles of a product needs no loops of its own if the microkernel hands over
 each block after its last store: the block is in the first cache then, or still in registers. What makes that legal is
 that each instance depends on those alone that write the same element (``fusion/algorithm_3.py``); here it is asked
-whether that can be seen from the subscripts.
+whether that can be seen from the subscripts. What is made of the block may go to another array. A block whose elements
+nobody reads but its epilogue need not be stored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import islpy as isl
@@ -18,10 +19,10 @@ from polydl.contracts import GemmSite
 from polydl.ir.affine import Affine
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Access, Statement
-from polydl.match.alignment import loops_alike
+from polydl.match.alignment import loops_alike, over_loops_of
 from polydl.match.product import GemmMatch
 from polydl.plan.nest_plan import NestPlan, Plan, offsets
-from polydl.vector_functions import called, includes_math, scalar_only
+from polydl.vector_functions import called, includes_math, is_instruction, scalar_only
 
 # Types that need no declaration of the user's.
 _TYPES = frozenset({"char", "short", "int", "long", "float", "double", "signed", "unsigned"})
@@ -37,6 +38,8 @@ class EpilogueOperand:
     #: Bytes of each of them.
     element_bytes: int
     #: Whether it is the output of the product.
+    output: bool
+    #: Whether it is written.
     written: bool
     #: Elements by which it moves on from one row of the output to the next.
     along_m: int
@@ -73,6 +76,10 @@ class Epilogue:
     linear: bool
     #: Whether functions of the C library are called.
     calls: bool
+    #: Whether one of them is called indeed, for no instruction does what it does: values leave their registers then.
+    leaves_registers: bool
+    #: Bytes of the narrowest elements that are written.
+    narrowest: int
 
 
 def epilogue_of(
@@ -92,15 +99,21 @@ def epilogue_of(
         if _position(nest) < heavy.position:
             continue
         aligned = [_applied(scop, product, scop.statement(name), match, exact) for name in nest.nest.statements]
-        if None in aligned:
+        if None in aligned or _meet(scop, product, (*statements, *aligned)):
             break
         nests.append(nest.nest.index)
         statements += [statement for statement in aligned if statement is not None]
     operands: dict[tuple[str, tuple[Affine, ...] | None], EpilogueOperand] = {}
+    written = {access.array for applied in statements for access in applied.statement.writes}
+    written.discard(match.form.c.array)
+    if _is_read_elsewhere(scop, match.form.c, (product, *(applied.statement for applied in statements))):
+        written.add(match.form.c.array)
+    # What nobody reads at all is written all the same.
+    written = written or {match.form.c.array}
     for applied in statements:
         for node in applied.statement.body.walk():
             if node.kind == "access":
-                operand = _operand(scop, product, heavy, match, applied.references[node.text])
+                operand = _operand(scop, product, heavy, match, applied.references[node.text], written)
                 operands.setdefault(operand.key, operand)
     linear = all(
         operand.rows == tuple(site.n[0] * operand.along_n * row for row in range(site.rows))
@@ -108,8 +121,42 @@ def epilogue_of(
     )
     if not nests or not (linear or site.n[0] == site.n[1]):
         return None
-    calls = bool(called(applied.statement for applied in statements))
-    return Epilogue(tuple(nests), tuple(statements), tuple(operands.values()), linear, calls)
+    names = called(applied.statement for applied in statements)
+    leaves_registers = not all(is_instruction(scop, name) for name in names)
+    narrowest = min(operand.element_bytes for operand in operands.values() if operand.written)
+    return Epilogue(
+        tuple(nests), tuple(statements), tuple(operands.values()), linear, bool(names), leaves_registers, narrowest
+    )
+
+
+def _meet(scop: Scop, product: Statement, applied: Sequence[EpilogueStatement | None]) -> bool:
+    """Whether blocks of a call may meet in an array that the statements write, other than the product's output.
+
+    They do where the product or a statement reads it, since blocks that come later would find it written, and where two
+    statements write it at different places for one element of the output.
+    """
+    known = [each for each in applied if each is not None]
+    output = scop.array(product.writes[0].array).memory
+    read = {
+        scop.array(access.array).memory for user in (product, *(e.statement for e in known)) for access in user.reads
+    }
+    places: dict[str, tuple[str, tuple[Affine, ...] | None]] = {}
+    for each in known:
+        (written,) = each.statement.writes
+        memory = scop.array(written.array).memory
+        place = written.array, each.references[written.reference].subscripts
+        if memory != output and (memory in read or places.setdefault(memory, place) != place):
+            return True
+    return False
+
+
+def _is_read_elsewhere(scop: Scop, output: Access, users: Sequence[Statement]) -> bool:
+    """Whether the product's output leaves the function, or anything but ``users`` reads it."""
+    array = scop.array(output.array)
+    names = {user.name for user in users}
+    others = [statement for statement in scop.statements if statement.name not in names]
+    read = any(scop.array(access.array).memory == array.memory for other in others for access in other.reads)
+    return array.storage != "local" or bool(array.view_of) or read
 
 
 def _position(nest: NestPlan) -> int:
@@ -121,7 +168,7 @@ def _position(nest: NestPlan) -> int:
 def _applied(
     scop: Scop, product: Statement, statement: Statement, match: GemmMatch, exact: bool
 ) -> EpilogueStatement | None:
-    """The statement over the product's iterators; None if it needs more than the element that it writes and what
+    """The statement over the product's iterators; None if it needs more than an element of the output and what
     nobody writes."""
     names = called([statement])
     if scalar_only(scop, names, exact=exact) or (names and not includes_math(scop)):
@@ -132,7 +179,7 @@ def _applied(
     if any(node.kind == "affine" and _names_iterators(node.text) for node in nodes):
         return None
     references = _aligned(scop, product, statement)
-    if references is None or not _only_its_element(scop, statement, references, match.form.c):
+    if references is None or not _only_one_element(scop, statement, references, match.form.c):
         return None
     return EpilogueStatement(statement, references)
 
@@ -148,31 +195,16 @@ def _aligned(scop: Scop, product: Statement, statement: Statement) -> Mapping[st
     pairs = loops_alike(product, statement)
     if pairs is None or statement.box is None:
         return None
-    partner = {theirs: (ours, ahead) for ours, (theirs, ahead) in pairs.items()}
     references = {}
     for access in statement.accesses:
         if access.subscripts is None or scop.array(access.array).element == BFLOAT16:
             return None
-        forms = []
-        for form in access.subscripts:
-            coefficients, constant = [0] * product.depth, form.constant
-            for place, coefficient in enumerate(form.coefficients):
-                if place in partner:
-                    ours, ahead = partner[place]
-                    coefficients[ours] += coefficient
-                    constant += coefficient * ahead
-                else:
-                    constant += coefficient * statement.box[place][0]
-            forms.append(Affine(tuple(coefficients), constant))
-        references[access.reference] = replace(access, subscripts=tuple(forms))
+        references[access.reference] = replace(access, subscripts=over_loops_of(product, statement, pairs, access))
     return references
 
 
-def _only_its_element(scop: Scop, statement: Statement, references: Mapping[str, Access], output: Access) -> bool:
-    """Whether the statement writes an element of the output and touches no other one of its memory."""
-    (written,) = statement.writes
-    if written.array != output.array or references[written.reference].subscripts != output.subscripts:
-        return False
+def _only_one_element(scop: Scop, statement: Statement, references: Mapping[str, Access], output: Access) -> bool:
+    """Whether the statement touches no element of the output's memory but the one that its instance is at."""
     memory = scop.array(output.array).memory
     return all(
         scop.array(access.array).memory != memory
@@ -181,7 +213,9 @@ def _only_its_element(scop: Scop, statement: Statement, references: Mapping[str,
     )
 
 
-def _operand(scop: Scop, product: Statement, heavy: NestPlan, match: GemmMatch, access: Access) -> EpilogueOperand:
+def _operand(
+    scop: Scop, product: Statement, heavy: NestPlan, match: GemmMatch, access: Access, written: Collection[str]
+) -> EpilogueOperand:
     strides = [scop.stride(access, place) for place in range(product.depth)]
     step = heavy.microkernel
     assert step is not None
@@ -191,6 +225,7 @@ def _operand(scop: Scop, product: Statement, heavy: NestPlan, match: GemmMatch, 
         array.element,
         array.element_bytes,
         access.array == match.form.c.array,
+        access.array in written,
         strides[match.m],
         strides[match.n],
         offsets(heavy, strides, step.rows),

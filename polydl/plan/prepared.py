@@ -7,8 +7,9 @@ then the same at every call as well. Nests that share an outermost loop are prep
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from polydl.errors import IllegalVariantError
 from polydl.ir.scop import ALIGNMENT, Array, Scop
@@ -48,9 +49,26 @@ def prepared(scop: Scop, plan: Plan) -> Prepared:
         return Prepared()
     place = {name: dimensions[0] for name, dimensions in plan.schedule.statements}
     nest_of = {name: nest for nest in plan.nests for name in nest.nest.statements}
+    left = _unchanging(scop, {each.name for each in scop.statements if _may_be(scop, each, nest_of[each.name])}, place)
+    written = {_memory(scop, access.array) for each in scop.statements if each.name in left for access in each.writes}
+    return Prepared(
+        frozenset(left),
+        frozenset(nest_of[name].nest.index for name in left),
+        tuple(array for array in scop.arrays if array.name in written),
+    )
+
+
+def preparable(scop: Scop) -> frozenset[str]:
+    """The names of the statements that can be prepared where each has a nest of its own; none without constants."""
+    if not scop.constants:
+        return frozenset()
+    alone = {each.name: number for number, each in enumerate(scop.statements)}
+    return frozenset(_unchanging(scop, {each.name for each in scop.statements if _writes_local(scop, each)}, alone))
+
+
+def _unchanging(scop: Scop, left: set[str], place: Mapping[str, Any]) -> set[str]:
+    """Of the statements ``left``, those that depend on constants alone; with one go all others at its place."""
     constant = {array.name for array in scop.arrays if array.storage == "constant"} | set(scop.constants)
-    # Statements that may be prepared by themselves; those that depend on others are taken away again.
-    left = {each.name for each in scop.statements if _may_be(scop, each, nest_of[each.name])}
     while True:
         others = [each for each in scop.statements if each.name not in left]
         changing = {_memory(scop, access.array) for each in others for access in each.writes}
@@ -65,14 +83,8 @@ def prepared(scop: Scop, plan: Plan) -> Prepared:
                 stray.add(place[statement.name])
         kept = {name for name in left if place[name] not in stray}
         if kept == left:
-            break
+            return left
         left = kept
-    written = {_memory(scop, access.array) for each in scop.statements if each.name in left for access in each.writes}
-    return Prepared(
-        frozenset(left),
-        frozenset(nest_of[name].nest.index for name in left),
-        tuple(array for array in scop.arrays if array.name in written),
-    )
 
 
 def proved(scop: Scop, part: Prepared, dependences: Sequence[Dependence]) -> None:
@@ -97,6 +109,10 @@ def _may_be(scop: Scop, statement: Statement, nest: NestPlan) -> bool:
     transform = nest.nest.transform
     if nest.nest.annotated is not None or (transform is not None and transform.transform.after):
         return False
+    return _writes_local(scop, statement)
+
+
+def _writes_local(scop: Scop, statement: Statement) -> bool:
     arrays = [scop.array(_memory(scop, access.array)) for access in statement.writes]
     return all(array.storage == "local" and array.extents for array in arrays)
 

@@ -71,9 +71,9 @@ def description(scop: Scop, step: ScopStep) -> str:
     when = "after the last" if step.place == "last" else "before the first"
     lines = {statement.name: f"line {statement.line}" for statement in scop.statements}
     other = lines.get(step.to, step.to)
-    if step.statement not in lines:
+    if step.statement not in lines and step.place == "first":
         return f"sums of {other} set to zero {when} reduction"
-    return f"{lines[step.statement]} on each tile of {other}, {when} reduction on it"
+    return f"{lines.get(step.statement, step.statement)} on each tile of {other}, {when} reduction on it"
 
 
 def is_fused(scop: Scop, variant: Variant) -> bool:

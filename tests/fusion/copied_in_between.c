@@ -1,4 +1,4 @@
-/* The sums are copied before they are clamped.
+/* A row of the sums is copied before they are clamped.
  *
  * refused: in between: in between, reads `C`
  */
@@ -12,7 +12,7 @@ void f(float C[20][24], float A[20][16], float B[16][24], float D[20][24])
 
   for (int i = 0; i < 20; i++)
     for (int j = 0; j < 24; j++)
-      D[i][j] = C[i][j];
+      D[i][j] = C[0][j];
 
   for (int i = 0; i < 20; i++)
     for (int j = 0; j < 24; j++)

@@ -68,9 +68,11 @@ class FuseRewrite:
         yield from ()
 
     def describe(self, scop: Scop, step: Fuse) -> str:
-        lines = sorted({scop.statement(name).line for name in step.statements})
+        lines = sorted({each.line for each in scop.statements if each.name in step.statements})
+        made = [name for name in step.statements if name not in {each.name for each in scop.statements}]
         common = f"{step.shared} common loop{'' if step.shared == 1 else 's'}"
-        return f"lines {', '.join(map(str, lines))} inside {common} ({' '.join(step.orders[0][: step.shared])})"
+        places = [*([f"lines {', '.join(map(str, lines))}"] if lines else []), *made]
+        return f"{' and '.join(places)} inside {common} ({' '.join(step.orders[0][: step.shared])})"
 
 
 FUSE = FuseRewrite()

@@ -21,7 +21,7 @@ from polydl.ir.numerics import EXACT, Rounding
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Access, Expression, Statement
 from polydl.ir.variant import ArrayName, RewriteStep, StatementName
-from polydl.match.factors import Operand, moving_loops, operands, with_added_value
+from polydl.match.factors import Operand, operands, with_added_value
 from polydl.match.product import NoMatch, product_form
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Phase, Proposal, Request
@@ -128,7 +128,7 @@ def _operand(scop: Scop, step: Materialize) -> Operand:
 
 def _dimensions(scop: Scop, access: Access) -> list[int]:
     """The loops that move an access, that with the longest stride first, as the array has its dimensions."""
-    return sorted(moving_loops(access), key=lambda loop: -scop.stride(access, loop))
+    return sorted(access.moving_loops, key=lambda loop: -scop.stride(access, loop))
 
 
 def _reading(statement: Statement, operand: Operand, evaluated: Array, loops: Sequence[int]) -> Statement:
@@ -184,7 +184,7 @@ def _choices(scop: Scop, statement: Statement) -> list[tuple[Materialize, ...]]:
             continue
         steps = _steps(scop, statement, operand)
         if steps:
-            elements = prod(box_extents(statement.box)[loop] for loop in moving_loops(operand.access))
+            elements = prod(box_extents(statement.box)[loop] for loop in operand.access.moving_loops)
             ways.append((elements, not operand.exact, steps))
     least = min((elements for elements, _, _ in ways), default=0)
     return [steps for _, _, steps in sorted(ways, key=lambda way: (way[0] > _MUCH_LARGER * least, way[1], way[0]))]

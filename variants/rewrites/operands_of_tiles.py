@@ -17,7 +17,7 @@ from polydl.ir.affine import Affine, iterator_form
 from polydl.ir.construct import assignment, fresh_name, fresh_statement_name, make_access, make_statement
 from polydl.ir.scop import Array, Scop, SharedLoops
 from polydl.ir.statement import Access, AccessKind, Expression, Statement
-from polydl.match.factors import Operand, moving_loops, with_added_value
+from polydl.match.factors import Operand, with_added_value
 from polydl.poly.domains import independent_loops
 
 
@@ -40,7 +40,7 @@ def materialized_in_tiles(scop: Scop, statement: Statement, operand: Operand, gr
     sources = [access for access in statement.reads if access.reference in read]
     place = statement.betas[group.loops]
     for access in sources:
-        if moving_loops(access) - {*loops, *range(group.loops)}:
+        if access.moving_loops - {*loops, *range(group.loops)}:
             raise IllegalVariantError(f"`{access.array}` moves in other loops than `{operand.access.array}`")
         _check_complete(scop, access, group, place)
     # Threads have tiles of the same wavefront at a time.
@@ -80,7 +80,7 @@ def materialized_in_tiles(scop: Scop, statement: Statement, operand: Operand, gr
 def _order(scop: Scop, statement: Statement, access: Access, group: SharedLoops) -> list[int]:
     """The loops inside a tile that move an access, that along which the result is contiguous last."""
     written = statement.writes[0]
-    inside = [loop for loop in moving_loops(access) if loop >= group.loops]
+    inside = [loop for loop in access.moving_loops if loop >= group.loops]
     return sorted(inside, key=lambda loop: (abs(scop.stride(written, loop)) == 1, -scop.stride(access, loop)))
 
 

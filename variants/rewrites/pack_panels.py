@@ -10,7 +10,7 @@ from typing import Annotated, ClassVar
 from polydl.errors import IllegalVariantError
 from polydl.ir.families import LAYOUT, PACKING
 from polydl.ir.numerics import EXACT, Rounding
-from polydl.ir.scop import Scop
+from polydl.ir.scop import BYTES, Scop
 from polydl.ir.statement import Access, Statement
 from polydl.ir.variant import ArrayName, RewriteStep, StatementName
 from polydl.machine import Machine
@@ -21,6 +21,8 @@ from polydl.variants.rewrites.accesses import copied_along, drawn_read, only_rea
 from polydl.variants.rewrites.pack_tiles import PANEL_REUSE, PANEL_VECTORS, far_apart, multiples, tile_choices
 from polydl.variants.rewrites.split import Blocked, Split, block_of, extents_of, splits_of
 
+# Steps of k that dot products of bytes take side by side, and vectors of accumulators in a panel of groups of them.
+GROUP, GROUP_VECTORS = 4, (4, 3, 2, 6, 8, 1)
 # Columns of B in a panel, and steps of k, the preferred first.
 PANEL_COLUMNS = (56, 42, 28, 64, 48, 32, 40, 24, 16)
 PANEL_DEPTHS = (256, 512, 128)
@@ -59,6 +61,9 @@ class PackPanelsRewrite:
         for steps in panel_choices(scop, statement, matches, machine):
             if not tiles or _small(scop, steps, machine.core.panel_copy_bytes) or _constant(scop, steps):
                 yield Proposal(steps)
+        # Microkernels that come before those for groups take bytes as they lie, one product at a time.
+        for steps in group_choices(scop, statement, matches, machine):
+            yield Proposal(steps, any_microkernel=True)
 
     def drawn(self, scop: Scop, statement: Statement, draw: Random) -> Iterator[tuple[PackPanels]]:
         """Any operand, as the loops that move it walk through it in any order."""
@@ -144,6 +149,40 @@ def panel_choices(
                 packs.append(PackPanels(statement.name, access.array, loops))
         found.append((*splits, *packs))
     return tuple(found)
+
+
+def group_choices(
+    scop: Scop, statement: Statement, matches: Sequence[GemmMatch], machine: Machine
+) -> tuple[tuple[Split | PackPanels, ...], ...]:
+    """The operand that lies along m of a product of bytes, with four steps of k side by side in each of its panels.
+
+    Processors' dot products of bytes read it so. The other operand must be contiguous along k.
+    """
+    if statement.box is None or not matches:
+        return ()
+    match = matches[0]
+    array = scop.array(match.form.a.array)
+    extents = extents_of(statement)
+    accumulator = scop.array(match.form.c.array).element_bytes
+    widths = multiples(machine.vector_elements(accumulator), GROUP_VECTORS)
+    whole = extents[match.m] in widths[:1]
+    width = 0 if whole else block_of(extents[match.m], widths)
+    grouped = array.element in BYTES and match.stride_bk == 1 and extents[match.k] % GROUP == 0
+    often = array.memory in scop.constants or statement.instances >= PANEL_REUSE * array.elements
+    fits = (whole or width) and extents[match.k] > GROUP and visits_once(scop, statement, match.form.a)
+    if not (grouped and often and fits):
+        return ()
+    m, k = statement.iterators[match.m], statement.iterators[match.k]
+    splits = [] if whole else splits_of(scop, statement, match.m, width)
+    splits += splits_of(scop, statement, match.k, GROUP)
+    try:
+        blocked = Blocked(scop).after(splits)
+    except IllegalVariantError:
+        return ()
+    others = tuple(name for name in walked(statement, match.form.a) if name not in (m, k))
+    blocks = () if whole else (blocked.outside(statement.name, m),)
+    loops = (*others, *blocks, blocked.outside(statement.name, k), m, k)
+    return ((*splits, PackPanels(statement.name, array.name, loops)),)
 
 
 def _constant(scop: Scop, steps: Sequence[Split | PackPanels]) -> bool:

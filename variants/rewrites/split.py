@@ -20,6 +20,7 @@ from polydl.ir.numerics import EXACT, Rounding
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.ir.variant import LoopName, RewriteStep, StatementName
+from polydl.match.alignment import loops_alike
 from polydl.match.product import GemmMatch
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Phase, Proposal, Request
@@ -175,7 +176,10 @@ def block_of(extent: int, sizes: Sequence[int]) -> int:
 
 
 def splits_of(scop: Scop, statement: Statement, loop: int, size: int) -> list[Split]:
-    """A loop of the statement split, and with it those of other statements that write the same dimension."""
+    """A loop of the statement split, and with it those of other statements that write the same dimension.
+
+    So are the loops of element-wise statements that read all of the output, which may be attached to its tiles.
+    """
     steps = [Split(statement.name, statement.iterators[loop], size)]
     output = statement.writes[0]
     assert output.subscripts is not None
@@ -183,11 +187,22 @@ def splits_of(scop: Scop, statement: Statement, loop: int, size: int) -> list[Sp
     for other in scop.statements:
         if other.name == statement.name:
             continue
-        for access in other.writes:
-            if access.array != output.array or access.subscripts is None:
-                continue
+        writes = [access for access in other.writes if access.array == output.array and access.subscripts is not None]
+        for access in writes:
             for dimension in dimensions:
-                used = [i for i, c in enumerate(access.subscripts[dimension].coefficients) if c]
+                used = [i for i, c in enumerate(access.subscripts[dimension].coefficients) if c]  # type: ignore[index]
                 if len(used) == 1:
                     steps.append(Split(other.name, other.iterators[used[0]], size))
+        pairs = None if writes or not _may_be_split(scop, other) else loops_alike(statement, other)
+        if pairs is not None and loop in pairs and len(pairs) == other.depth:
+            steps.append(Split(other.name, other.iterators[pairs[loop][0]], size))
     return steps
+
+
+def _may_be_split(scop: Scop, statement: Statement) -> bool:
+    """Whether ``split`` takes a loop of the statement, whose size it divides."""
+    affine = all(access.subscripts is not None for access in statement.accesses)
+    counters = any(node.kind == "affine" for node in statement.body.walk())
+    forwards = all(way == 1 for way in statement.directions)
+    alone = has_loops_alone(scop, statement) and not scop.has_call(statement.name)
+    return affine and forwards and alone and not counters

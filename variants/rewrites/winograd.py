@@ -12,6 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from math import prod
 from random import Random
 from typing import Annotated, ClassVar
@@ -130,7 +131,7 @@ class WinogradRewrite:
         scop = after_dimensions(request.scop, shaping)
         statement = scop.statement(request.statement.name)
         room = Room.of(request.machine)
-        for after in (*attached_behind(request.fusions, statement.name), ()):
+        for after in (*attached_behind(scop, request.fusions, statement), ()):
             proposals = winograd_choices(scop, statement, room, after)
             yield from (replace(each, steps=(*shaping, *each.steps)) for each in proposals)
             if proposals:
@@ -206,7 +207,7 @@ def _after(
             )
         memory = scop.array(output.array).memory
         own = light.writes[0].subscripts
-        same = all(
+        same = light.writes[0].array == output.array and all(
             each.array == output.array and each.subscripts == own
             for each in light.accesses
             if scop.array(each.array).memory == memory
@@ -358,14 +359,20 @@ def _is_legal(scop: Scop, step: Winograd) -> bool:
     return True
 
 
-def attached_behind(fusions: Sequence[Proposal], statement: str) -> list[tuple[str, ...]]:
-    """The element-wise statements that fusions attach behind another one, the most first."""
+def attached_behind(scop: Scop, fusions: Sequence[Proposal], statement: Statement) -> list[tuple[str, ...]]:
+    """The element-wise statements on a statement's results that fusions attach behind it, the most first.
+
+    Those that write another array stay behind the tiles, and so does what comes after them.
+    """
+    output = statement.writes[0].array
     behind = []
     for proposal in fusions:
         merged = [step for step in proposal.steps if isinstance(step, Fuse)]
         whole = all(len(set(each.bodies)) == 1 and each.shared == len(each.orders[0]) for each in merged)
         group = {name: each.statements for each in merged for name in each.statements}
-        last = [step for step in proposal.attached if step.to == statement and step.place == "last"]
-        if last and whole and statement not in group:
-            behind.append(tuple(name for step in last for name in group.get(step.statement, (step.statement,))))
-    return sorted(dict.fromkeys(behind), key=len, reverse=True)
+        last = [step for step in proposal.attached if step.to == statement.name and step.place == "last"]
+        if last and whole and statement.name not in group:
+            names = [name for step in last for name in group.get(step.statement, (step.statement,))]
+            own = takewhile(lambda name: scop.statement(name).writes[0].array == output, names)
+            behind.append(tuple(own))
+    return sorted(filter(None, dict.fromkeys(behind)), key=len, reverse=True)

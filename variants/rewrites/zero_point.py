@@ -3,16 +3,21 @@
 Quantized numbers stand for ``scale * (a - zero)``, so that layers add up ``(a[i][k] - zero) * b[k][j]``: no product of
 two bytes, which microkernels take. The sum is that of ``a[i][k] * b[k][j]``, less ``zero`` times the sum of ``b[k][j]``
 over ``k``, of which there is one for each ``j`` (Jacob et al., *Quantization and Training of Neural Networks for
-Efficient Integer-Arithmetic-Only Inference*, CVPR 2018, §2.3). Sums of integers are exact in any order, also where one
-is no ``int`` on the way: generated code is compiled so that integers wrap around.
+Efficient Integer-Arithmetic-Only Inference*, CVPR 2018, §2.3). The sums are corrected at the end. Where each begins
+with a value, such as a bias, it begins with zero, and gets that at the end, too, so that nothing but the product is
+between the zeros and what is done with the results. Sums of integers are exact in any order, also where one is no
+``int`` on the way: generated code is compiled so that integers wrap around.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from random import Random
 from typing import ClassVar
+
+import islpy as isl
 
 from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Affine, Box, box_extents, iterator_form
@@ -27,21 +32,22 @@ from polydl.ir.construct import (
 )
 from polydl.ir.families import OPERANDS
 from polydl.ir.numerics import EXACT, Rounding
-from polydl.ir.scop import Array, Scop
+from polydl.ir.scop import BYTES, Array, Scop
 from polydl.ir.statement import Access, AccessKind, Expression, Origin, Statement
 from polydl.ir.variant import ArrayName, RewriteStep, StatementName
-from polydl.match.factors import accesses_in, added_value, moving_loops, with_added_value
+from polydl.match.alignment import loops_alike, over_loops_of
+from polydl.match.factors import accesses_in, added_value, with_added_value
+from polydl.match.zero import sets_to_zero
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.copies import complete_from, inserted, written_later
 
-_BYTES = ("char", "signed char", "unsigned char")
-_INTEGERS = (*_BYTES, "short", "unsigned short", "int")
+_INTEGERS = (*BYTES, "short", "unsigned short", "int")
 
 
 @dataclass(frozen=True)
 class ZeroPoint(RewriteStep):
-    """Multiply an operand of bytes without the zero point that is subtracted from it, and correct the sums after that.
+    """Multiply an operand of bytes without the zero point that is subtracted from it, and correct the sums for that.
 
     ``array`` is what the operand is read from.
     """
@@ -102,12 +108,14 @@ class _Side:
 
 
 def without_zero_point(scop: Scop, step: ZeroPoint) -> Scop:
-    """The scop with a product of bytes in place of that of a difference, and with the sums corrected behind it.
+    """The scop with a product of bytes in place of that of a difference, and with the sums corrected.
 
-    Three statements come to it: two that add up the other operand, before the product, and one that subtracts that,
-    times the zero point. Raises IllegalVariantError if the statement adds up no such products, if something else is in
-    its loops, if a loop that it adds up over does not move the other operand, or moves the zero point, if no other loop
-    moves that operand, and if an array that is read is written later.
+    Before the product two statements add up the other operand. The correction is that times the zero point, and what
+    the sums began with, where a statement set them to that. Behind the product it comes to the sums; where it is the
+    same along rows, or columns, of results, a third statement computes it for each of these beforehand. Raises
+    IllegalVariantError if the statement adds up no such products, if something else is in its loops, if a loop that it
+    adds up over does not move the other operand, or moves the zero point, if no other loop moves that operand, and if
+    an array that is read is written later.
     """
     statement = scop.statement(step.statement)
     sides = _sides(scop, statement)
@@ -123,22 +131,40 @@ def without_zero_point(scop: Scop, step: ZeroPoint) -> Scop:
         if written_later(scop, statement, scop.array(access.array)):
             raise IllegalVariantError(f"`{access.array}` is written after {statement.name}")
     assert statement.box is not None
-    kept = [loop for loop in outer if any(loop in moving_loops(access) for access in sources)]
+    kept = [loop for loop in outer if any(loop in access.moving_loops for access in sources)]
     extents = box_extents(statement.box)
     sums = Array(
         fresh_name(scop, f"{other.access.array}_sums"), "int", 4, tuple(extents[loop] for loop in kept), "local"
     )
     zeroing = _zeroing(_Nest(statement, fresh_statement_name(scop, f"zero_{sums.name}"), kept), sums)
     adding = _adding(_Nest(statement, fresh_statement_name(scop, f"add_{sums.name}"), (*kept, *inner)), sums, other)
-    correcting = _correcting(
-        _Nest(statement, fresh_statement_name(scop, f"correct_{sums.name}"), outer), sums, kept, chosen.zero
-    )
-    product = _multiplying(statement, chosen, other)
-    statements = [product if each.name == statement.name else each for each in scop.statements]
-    # The product comes after two more nests then, and its sums are corrected next.
-    for nest, at in ((zeroing, place), (adding, place + 1), (correcting, statement.betas[0] + 3)):
+    changed = {statement.name: _multiplying(statement, chosen, other)}
+    first = _first_values(scop, statement)
+    began = None if first is None else _value_of(first, statement)
+    if first is not None and began is not None:
+        zero = assignment(first.body.arguments[0].text, zero_of(scop.array(first.writes[0].array)))
+        text = f"{first.writes[0].array}[...] = 0"
+        changed[first.name] = replace(first, body=zero, accesses=first.writes, origin="zero", text=text)
+    correction = _correction(statement, sums, kept, chosen.zero, began)
+    last = _Nest(statement, fresh_statement_name(scop, f"correct_{sums.name}"), outer)
+    moved = {loop for access in correction.reads for loop in access.moving_loops}
+    nests, arrays = [zeroing, adding], [sums]
+    if moved < set(outer):
+        loops = [loop for loop in outer if loop in moved]
+        shape = tuple(extents[loop] for loop in loops)
+        arrays.append(Array(fresh_name(scop, f"{other.access.array}_corrections"), "int", 4, shape, "local"))
+        computing = _Nest(statement, fresh_statement_name(scop, f"compute_{arrays[-1].name}"), loops)
+        nests.append(_computing(computing, arrays[-1], correction))
+        correction = _Value(
+            Expression("access", "correction"), (_element(statement, "correction", arrays[-1], loops),), correction.sign
+        )
+    correcting = _correcting(last, correction)
+    statements = [changed.get(each.name, each) for each in scop.statements]
+    places = [place, place + 1, statement.betas[0] + 2][: len(nests)]
+    # The product comes after these nests then, and its sums are corrected next.
+    for nest, at in zip((*nests, correcting), (*places, statement.betas[0] + len(nests) + 1), strict=True):
         statements = [*inserted(replace(nest, betas=(at, *nest.betas[1:])), statements)]
-    return replace(scop, statements=tuple(statements), arrays=(*scop.arrays, sums))
+    return replace(scop, statements=tuple(statements), arrays=(*scop.arrays, *arrays))
 
 
 def _loops(scop: Scop, statement: Statement, chosen: _Side, other: _Side) -> tuple[list[int], list[int]]:
@@ -146,15 +172,15 @@ def _loops(scop: Scop, statement: Statement, chosen: _Side, other: _Side) -> tup
     if statement.box is None or scop.has_call(statement.name) or not has_loops_alone(scop, statement):
         raise IllegalVariantError(f"the loops of {statement.name} are not rectangular, not its own or a marked call's")
     assert chosen.zero is not None
-    outputs = moving_loops(statement.writes[0])
+    outputs = statement.writes[0].moving_loops
     outer = [loop for loop in range(statement.depth) if loop in outputs]
     inner = [loop for loop in range(statement.depth) if loop not in outputs]
-    moved = moving_loops(other.access)
+    moved = other.access.moving_loops
     if not moved & outputs:
         raise IllegalVariantError(f"what {statement.name} multiplies by has one sum for all results")
     if not moved.issuperset(inner):
         raise IllegalVariantError(f"what {statement.name} multiplies by is the same for several terms")
-    if any(moving_loops(access).intersection(inner) for access in accesses_in(statement, chosen.zero)):
+    if any(access.moving_loops.intersection(inner) for access in accesses_in(statement, chosen.zero)):
         raise IllegalVariantError(f"the zero point of `{chosen.access.array}` is not the same for all terms")
     return outer, inner
 
@@ -182,7 +208,7 @@ def _side(scop: Scop, statement: Statement, factor: Expression) -> _Side | None:
     if value.kind != "access" or (zero is not None and not _is_int(scop, statement, zero)):
         return None
     access = statement.access(value.text, "read")
-    return _Side(factor, access, zero) if scop.array(access.array).element in _BYTES else None
+    return _Side(factor, access, zero) if scop.array(access.array).element in BYTES else None
 
 
 def _without_casts(value: Expression) -> Expression:
@@ -236,19 +262,22 @@ class _Nest:
         assert self.reader.box is not None
         return tuple(self.reader.box[loop] for loop in self.loops)
 
-    @property
-    def references(self) -> dict[str, str]:
-        """The reference ids that ``moved`` gives, by the reader's."""
-        return {access.reference: f"{self.name}_{access.reference}" for access in self.reader.accesses}
-
     def moved(self, access: Access) -> Access:
         """What the reader accesses, which its other loops don't move."""
         forms = tuple(
             Affine(tuple(form.coefficients[loop] for loop in self.loops), form.constant)
             for form in access.subscripts or ()
         )
-        reference = self.references[access.reference]
+        reference = self.named(access)
         return make_access(self.name, self.iterators, self.box, reference, access.array, access.kind, forms)
+
+    def named(self, access: Access) -> str:
+        """The reference id that ``moved`` gives."""
+        return f"{self.name}_{access.reference}"
+
+    def value(self, expression: Expression, accesses: Sequence[Access]) -> Expression:
+        """The expression over these accesses of the reader's as ``moved`` names them."""
+        return expression.with_references({access.reference: self.named(access) for access in accesses})
 
     def sum_of(self, sums: Array, kept: Sequence[int], kind: AccessKind) -> Access:
         """The element of ``sums``, which has a dimension for each of the loops ``kept``."""
@@ -262,6 +291,76 @@ class _Nest:
         )
 
 
+def _first_values(scop: Scop, product: Statement) -> Statement | None:
+    """The statement that sets each sum once, to what nothing writes later, and is the last to touch it before."""
+    memory = scop.array(product.writes[0].array).memory
+    users = [
+        each
+        for each in scop.statements
+        if each.betas < product.betas and any(scop.array(access.array).memory == memory for access in each.accesses)
+    ]
+    if not users:
+        return None
+    last = max(users, key=attrgetter("betas"))
+    written = isl.Map(last.writes[0].relation)
+    all_sums = isl.Map(product.writes[0].relation).range()
+    sets = last.body.kind == "op" and last.body.text == "=" and last.writes[0].array == product.writes[0].array
+    own = [access for access in last.accesses if scop.array(access.array).memory == memory]
+    kept = not any(written_later(scop, last, scop.array(access.array)) for access in last.reads)
+    if not sets or len(own) > 1 or not kept or sets_to_zero(last):
+        return None
+    return last if written.is_injective() and written.range().is_equal(all_sums) else None
+
+
+@dataclass(frozen=True, eq=False)
+class _Value:
+    """What is added to a sum, or subtracted from it, over the loops of the product."""
+
+    expression: Expression
+    reads: tuple[Access, ...]
+    #: ``+=`` or ``-=``
+    sign: str
+
+
+def _value_of(first: Statement, product: Statement) -> _Value | None:
+    """What a statement sets the sums of a product to; None if its loops aren't those of the product."""
+    pairs = loops_alike(product, first)
+    if pairs is None or product.box is None or any(node.kind == "affine" for node in first.body.walk()):
+        return None
+    if any(access.subscripts is None for access in first.reads):
+        return None
+    nest = product.name, product.iterators, product.box
+    reads = [
+        make_access(
+            *nest,
+            f"{first.name}_{access.reference}",
+            access.array,
+            "read",
+            over_loops_of(product, first, pairs, access),
+        )
+        for access in first.reads
+    ]
+    references = {access.reference: f"{first.name}_{access.reference}" for access in first.reads}
+    return _Value(first.body.arguments[1].with_references(references), tuple(reads), "+=")
+
+
+def _element(product: Statement, reference: str, array: Array, loops: Sequence[int]) -> Access:
+    """An element of an array that has a dimension for each of ``loops`` of the product."""
+    assert product.box is not None
+    forms = tuple(iterator_form(loop, product.depth, -product.box[loop][0]) for loop in loops)
+    return make_access(product.name, product.iterators, product.box, reference, array.name, "read", forms)
+
+
+def _correction(product: Statement, sums: Array, kept: Sequence[int], zero: Expression, began: _Value | None) -> _Value:
+    """The zero point times ``sums``, to be subtracted; or what the sums began with less that, to be added."""
+    times = Expression("op", "*", (zero, Expression("access", "sums")))
+    reads = (_element(product, "sums", sums, kept), *accesses_in(product, zero))
+    if began is None:
+        return _Value(times, reads, "-=")
+    value = Expression("op", "-", (Expression("cast", "int", (began.expression,)), times))
+    return _Value(value, (*reads, *began.reads), "+=")
+
+
 def _zeroing(nest: _Nest, sums: Array) -> Statement:
     body = assignment(f"{nest.name}_sum", zero_of(sums))
     return nest.statement([nest.sum_of(sums, nest.loops, "write")], body, "zero", f"{sums.name}[...] = 0")
@@ -271,18 +370,24 @@ def _adding(nest: _Nest, sums: Array, other: _Side) -> Statement:
     """The sums of what the statement multiplies by."""
     kept = nest.loops[: len(sums.extents)]
     accesses = [nest.sum_of(sums, kept, kind) for kind in ("write", "read")]
-    accesses += [nest.moved(access) for access in accesses_in(nest.reader, other.value)]
-    body = Expression(
-        "op", "+=", (Expression("access", f"{nest.name}_sum"), other.value.with_references(nest.references))
-    )
+    reads = accesses_in(nest.reader, other.value)
+    accesses += [nest.moved(access) for access in reads]
+    body = Expression("op", "+=", (Expression("access", f"{nest.name}_sum"), nest.value(other.value, reads)))
     return nest.statement(accesses, body, "operand", f"{sums.name}[...] += a factor of {nest.reader.text}")
 
 
-def _correcting(nest: _Nest, sums: Array, kept: Sequence[int], zero: Expression) -> Statement:
-    """The output, less the zero point times the sums."""
+def _computing(nest: _Nest, corrections: Array, correction: _Value) -> Statement:
+    """The correction of each row, or column, of results."""
+    to = nest.sum_of(corrections, nest.loops, "write")
+    reads = [nest.moved(access) for access in correction.reads]
+    body = assignment(to.reference, nest.value(correction.expression, correction.reads))
+    return nest.statement([to, *reads], body, "operand", f"{corrections.name}[...] = the correction of its sums")
+
+
+def _correcting(nest: _Nest, correction: _Value) -> Statement:
+    """The output with its correction."""
     to = nest.moved(nest.reader.writes[0])
-    accesses = [to, replace(to, kind="read"), nest.sum_of(sums, kept, "read")]
-    accesses += [nest.moved(access) for access in accesses_in(nest.reader, zero)]
-    value = Expression("op", "*", (zero.with_references(nest.references), Expression("access", f"{nest.name}_sum")))
-    body = Expression("op", "-=", (Expression("access", to.reference), value))
-    return nest.statement(accesses, body, "operand", f"the zero point of {nest.reader.text} times {sums.name}")
+    accesses = [to, replace(to, kind="read"), *(nest.moved(access) for access in correction.reads)]
+    value = nest.value(correction.expression, correction.reads)
+    body = Expression("op", correction.sign, (Expression("access", to.reference), value))
+    return nest.statement(accesses, body, "operand", f"the correction of {nest.reader.text}")

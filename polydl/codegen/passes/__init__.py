@@ -6,6 +6,7 @@ from polydl.codegen.context import Context
 from polydl.codegen.loop_ir import Body
 from polydl.codegen.passes import (
     accumulators,
+    common_values,
     epilogue,
     factors,
     fences,
@@ -36,6 +37,7 @@ ORDER = (
     scalar_replacement.run,
     lane_accumulators.run,
     streaming_stores.run,
+    common_values.run,
     openmp_pragmas.run,
     fences.run,
 )

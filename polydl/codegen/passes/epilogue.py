@@ -31,6 +31,7 @@ from polydl.codegen.loop_ir import (
     with_elements_of,
 )
 from polydl.codegen.lowering import affine_element
+from polydl.codegen.passes.common_values import with_common_values
 from polydl.codegen.passes.nested_conditionals import distributed
 from polydl.codegen.values import (
     AddressOf,
@@ -109,12 +110,23 @@ class _Functions:
     @cached_property
     def _loop(self) -> For:
         """The statements on the rows of a column."""
-        widest = max(each.element_bytes for each in self.epilogue.operands)
-        output = next(f"x{number}" for number, each in enumerate(self.epilogue.operands) if each.written)
+        return self._loop_of(with_common_values(self._statements))
+
+    def _loop_of(self, statements: Body) -> For:
+        """A loop over the rows of a column, in whole vectors of narrow elements where such are written."""
+        sizes = [each.element_bytes for each in self.epilogue.operands]
+        least = min(each.element_bytes for each in self.epilogue.operands if each.written)
+        lane = least if least < REAL_BYTES.get(self.epilogue.accumulator, 4) else max(sizes)
         begin = Declare(self.epilogue.accumulator, (Variable(_ELEMENT.name, initial=Element("sums", (_ROW,))),))
-        body = (begin, *self._statements, Assign(Element(output, (_ROW,)), "=", _ELEMENT))
-        pragma = Pragma("simd", simdlen=self.epilogue.vector_bytes // widest)
+        body = (begin, *statements, *self._stored)
+        pragma = Pragma("simd", simdlen=self.epilogue.vector_bytes // lane)
         return For(_ROW.name, Integer(0), Binary("<", _ROW, _ROWS), body, type="long", pragma=pragma)
+
+    @property
+    def _stored(self) -> Body:
+        """Stores the element of the output, if anybody reads it."""
+        outputs = [f"x{number}" for number, each in enumerate(self.epilogue.operands) if each.output and each.written]
+        return tuple(Assign(Element(name, (_ROW,)), "=", _ELEMENT) for name in outputs)
 
     @property
     def _statements(self) -> Body:
@@ -124,7 +136,7 @@ class _Functions:
         for number, operand in enumerate(self.epilogue.operands):
             row = linear([(operand.along_m, _ROW)])
             at_row = Element(f"x{number}", (row,))
-            places[affine_element(operand.access, names)] = _ELEMENT if operand.written else at_row
+            places[affine_element(operand.access, names)] = _ELEMENT if operand.output else at_row
         statements = tuple(replace(each, statement="") for each in self.epilogue.statements)
         return with_elements_of(statements, lambda element: places[element])
 
@@ -170,7 +182,8 @@ class _Functions:
     @property
     def _after_column(self) -> Function:
         most = self.epilogue.vector_bytes // REAL_BYTES.get(self.epilogue.accumulator, 4)
-        finished = distributed(self._loop, most) or (self._finish,)
+        alone = all(each.output == each.written for each in self.epilogue.operands)
+        finished = (alone and distributed(self._loop_of(self._statements), most)) or (self._finish,)
         parameters = (*self._given, *_longs(_FIRST, _FIRST_ROW, _ROWS))
         body = (self._begin, *self._starts, *finished)
         return Function(f"{self._prefix}_after_column", parameters, body, inlining="always")

@@ -109,7 +109,8 @@ static void bnorm_train(float output[4][4][28][28][16], const float input[4][4][
         }
         #pragma omp simd simdlen(8)
         for (int polydl_c3 = 0; polydl_c3 <= 15; ++polydl_c3) {
-          scale[tile][polydl_c3] = gamma[tile][polydl_c3] / sqrtf((float)((squares[tile][polydl_c3] / ((4. * 28) * 28)) - ((double)(sum[tile][polydl_c3] / ((4. * 28) * 28)) * (double)(sum[tile][polydl_c3] / ((4. * 28) * 28)))) + 1e-5f);
+          const double polydl_value0 = (double)(sum[tile][polydl_c3] / ((4. * 28) * 28));
+          scale[tile][polydl_c3] = gamma[tile][polydl_c3] / sqrtf((float)((squares[tile][polydl_c3] / ((4. * 28) * 28)) - (polydl_value0 * polydl_value0)) + 1e-5f);
           shift[tile][polydl_c3] = beta[tile][polydl_c3] - ((float)((double)(sum[tile][polydl_c3] / ((4. * 28) * 28))) * scale[tile][polydl_c3]);
         }
         for (int polydl_c3 = 0; polydl_c3 <= 3; ++polydl_c3) {

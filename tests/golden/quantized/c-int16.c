@@ -5,171 +5,171 @@
 #endif
 
 /* processor */
-static const long polydl_gemm4_offsets_a[1] = {0};
-static const long polydl_gemm4_offsets_b[1] = {0};
-static const long polydl_gemm4_rows_b[1] = {0};
-static const long polydl_gemm4_rows_c[1] = {0};
-typedef int polydl_gemm4_vector __attribute__((vector_size(32), aligned(4), may_alias));
+static const long polydl_gemm5_offsets_a[1] = {0};
+static const long polydl_gemm5_offsets_b[1] = {0};
+static const long polydl_gemm5_rows_b[1] = {0};
+static const long polydl_gemm5_rows_c[1] = {0};
+typedef int polydl_gemm5_vector __attribute__((vector_size(32), aligned(4), may_alias));
 #ifdef __AVX2__
 #include <immintrin.h>
 #endif
-static inline polydl_gemm4_vector polydl_gemm4_pairs(polydl_gemm4_vector sum, polydl_gemm4_vector a, polydl_gemm4_vector b)
+static inline polydl_gemm5_vector polydl_gemm5_pairs(polydl_gemm5_vector sum, polydl_gemm5_vector a, polydl_gemm5_vector b)
 {
 #ifdef __AVX2__
-  return sum + (polydl_gemm4_vector)_mm256_madd_epi16((__m256i)a, (__m256i)b);
+  return sum + (polydl_gemm5_vector)_mm256_madd_epi16((__m256i)a, (__m256i)b);
 #else
   return sum + (a << 16 >> 16) * (b << 16 >> 16) + (a >> 16) * (b >> 16);
 #endif
 }
-#define polydl_gemm4_PAIR(one, other) (int)((unsigned)(other) << 16 | ((unsigned)(one) & 65535))
-static void polydl_gemm4_copy_a(const signed char *a, int *to, long rows, long there, long k)
+#define polydl_gemm5_PAIR(one, other) (int)((unsigned)(other) << 16 | ((unsigned)(one) & 65535))
+static void polydl_gemm5_copy_a(const signed char *a, int *to, long rows, long there, long k)
 {
   for (long l = 0; l < k; l += 2, to += rows) {
     const signed char *one = a + l * 96, *other = one + (l + 1 < k ? 96 : 0);
     const int mask = l + 1 < k ? -1 : 65535;
     for (long i = 0; i < there; ++i)
-      to[i] = polydl_gemm4_PAIR(one[i], other[i]) & mask;
+      to[i] = polydl_gemm5_PAIR(one[i], other[i]) & mask;
     for (long i = there; i < rows; ++i)
       to[i] = 0;
   }
 }
-static void polydl_gemm4_copy_b(const unsigned char *b, int *to, long columns, long k)
+static void polydl_gemm5_copy_b(const unsigned char *b, int *to, long columns, long k)
 {
   for (long j = 0; j < columns; ++j, b += 64, to += (k + 1) / 2) {
     for (long l = 0; l < k / 2; ++l)
-      to[l] = polydl_gemm4_PAIR(b[2 * l * 1], b[(2 * l + 1) * 1]);
+      to[l] = polydl_gemm5_PAIR(b[2 * l * 1], b[(2 * l + 1) * 1]);
     if (k % 2)
-      to[k / 2] = polydl_gemm4_PAIR(b[(k - 1) * 1], 0);
+      to[k / 2] = polydl_gemm5_PAIR(b[(k - 1) * 1], 0);
   }
 }
-static void polydl_gemm4_block0_3x4(const int *a, const int *b, int *c, long steps, int first)
+static void polydl_gemm5_block0_3x4(const int *a, const int *b, int *c, long steps, int first)
 {
-  polydl_gemm4_vector c0_0 = {0};
-  polydl_gemm4_vector c0_1 = {0};
-  polydl_gemm4_vector c0_2 = {0};
-  polydl_gemm4_vector c0_3 = {0};
-  polydl_gemm4_vector c1_0 = {0};
-  polydl_gemm4_vector c1_1 = {0};
-  polydl_gemm4_vector c1_2 = {0};
-  polydl_gemm4_vector c1_3 = {0};
-  polydl_gemm4_vector c2_0 = {0};
-  polydl_gemm4_vector c2_1 = {0};
-  polydl_gemm4_vector c2_2 = {0};
-  polydl_gemm4_vector c2_3 = {0};
+  polydl_gemm5_vector c0_0 = {0};
+  polydl_gemm5_vector c0_1 = {0};
+  polydl_gemm5_vector c0_2 = {0};
+  polydl_gemm5_vector c0_3 = {0};
+  polydl_gemm5_vector c1_0 = {0};
+  polydl_gemm5_vector c1_1 = {0};
+  polydl_gemm5_vector c1_2 = {0};
+  polydl_gemm5_vector c1_3 = {0};
+  polydl_gemm5_vector c2_0 = {0};
+  polydl_gemm5_vector c2_1 = {0};
+  polydl_gemm5_vector c2_2 = {0};
+  polydl_gemm5_vector c2_3 = {0};
   if (!first) {
-    c0_0 = *(const polydl_gemm4_vector *)(c + 0 + 0 * 96);
-    c0_1 = *(const polydl_gemm4_vector *)(c + 0 + 1 * 96);
-    c0_2 = *(const polydl_gemm4_vector *)(c + 0 + 2 * 96);
-    c0_3 = *(const polydl_gemm4_vector *)(c + 0 + 3 * 96);
-    c1_0 = *(const polydl_gemm4_vector *)(c + 8 + 0 * 96);
-    c1_1 = *(const polydl_gemm4_vector *)(c + 8 + 1 * 96);
-    c1_2 = *(const polydl_gemm4_vector *)(c + 8 + 2 * 96);
-    c1_3 = *(const polydl_gemm4_vector *)(c + 8 + 3 * 96);
-    c2_0 = *(const polydl_gemm4_vector *)(c + 16 + 0 * 96);
-    c2_1 = *(const polydl_gemm4_vector *)(c + 16 + 1 * 96);
-    c2_2 = *(const polydl_gemm4_vector *)(c + 16 + 2 * 96);
-    c2_3 = *(const polydl_gemm4_vector *)(c + 16 + 3 * 96);
+    c0_0 = *(const polydl_gemm5_vector *)(c + 0 + 0 * 96);
+    c0_1 = *(const polydl_gemm5_vector *)(c + 0 + 1 * 96);
+    c0_2 = *(const polydl_gemm5_vector *)(c + 0 + 2 * 96);
+    c0_3 = *(const polydl_gemm5_vector *)(c + 0 + 3 * 96);
+    c1_0 = *(const polydl_gemm5_vector *)(c + 8 + 0 * 96);
+    c1_1 = *(const polydl_gemm5_vector *)(c + 8 + 1 * 96);
+    c1_2 = *(const polydl_gemm5_vector *)(c + 8 + 2 * 96);
+    c1_3 = *(const polydl_gemm5_vector *)(c + 8 + 3 * 96);
+    c2_0 = *(const polydl_gemm5_vector *)(c + 16 + 0 * 96);
+    c2_1 = *(const polydl_gemm5_vector *)(c + 16 + 1 * 96);
+    c2_2 = *(const polydl_gemm5_vector *)(c + 16 + 2 * 96);
+    c2_3 = *(const polydl_gemm5_vector *)(c + 16 + 3 * 96);
   }
   for (long l = 0; l < steps; ++l, a += 24) {
-    const polydl_gemm4_vector a0 = *(const polydl_gemm4_vector *)(a + 0);
-    const polydl_gemm4_vector a1 = *(const polydl_gemm4_vector *)(a + 8);
-    const polydl_gemm4_vector a2 = *(const polydl_gemm4_vector *)(a + 16);
-    const polydl_gemm4_vector b0 = b[0 * steps + l] + (polydl_gemm4_vector){0}; c0_0 = polydl_gemm4_pairs(c0_0, a0, b0); c1_0 = polydl_gemm4_pairs(c1_0, a1, b0); c2_0 = polydl_gemm4_pairs(c2_0, a2, b0);
-    const polydl_gemm4_vector b1 = b[1 * steps + l] + (polydl_gemm4_vector){0}; c0_1 = polydl_gemm4_pairs(c0_1, a0, b1); c1_1 = polydl_gemm4_pairs(c1_1, a1, b1); c2_1 = polydl_gemm4_pairs(c2_1, a2, b1);
-    const polydl_gemm4_vector b2 = b[2 * steps + l] + (polydl_gemm4_vector){0}; c0_2 = polydl_gemm4_pairs(c0_2, a0, b2); c1_2 = polydl_gemm4_pairs(c1_2, a1, b2); c2_2 = polydl_gemm4_pairs(c2_2, a2, b2);
-    const polydl_gemm4_vector b3 = b[3 * steps + l] + (polydl_gemm4_vector){0}; c0_3 = polydl_gemm4_pairs(c0_3, a0, b3); c1_3 = polydl_gemm4_pairs(c1_3, a1, b3); c2_3 = polydl_gemm4_pairs(c2_3, a2, b3);
+    const polydl_gemm5_vector a0 = *(const polydl_gemm5_vector *)(a + 0);
+    const polydl_gemm5_vector a1 = *(const polydl_gemm5_vector *)(a + 8);
+    const polydl_gemm5_vector a2 = *(const polydl_gemm5_vector *)(a + 16);
+    const polydl_gemm5_vector b0 = b[0 * steps + l] + (polydl_gemm5_vector){0}; c0_0 = polydl_gemm5_pairs(c0_0, a0, b0); c1_0 = polydl_gemm5_pairs(c1_0, a1, b0); c2_0 = polydl_gemm5_pairs(c2_0, a2, b0);
+    const polydl_gemm5_vector b1 = b[1 * steps + l] + (polydl_gemm5_vector){0}; c0_1 = polydl_gemm5_pairs(c0_1, a0, b1); c1_1 = polydl_gemm5_pairs(c1_1, a1, b1); c2_1 = polydl_gemm5_pairs(c2_1, a2, b1);
+    const polydl_gemm5_vector b2 = b[2 * steps + l] + (polydl_gemm5_vector){0}; c0_2 = polydl_gemm5_pairs(c0_2, a0, b2); c1_2 = polydl_gemm5_pairs(c1_2, a1, b2); c2_2 = polydl_gemm5_pairs(c2_2, a2, b2);
+    const polydl_gemm5_vector b3 = b[3 * steps + l] + (polydl_gemm5_vector){0}; c0_3 = polydl_gemm5_pairs(c0_3, a0, b3); c1_3 = polydl_gemm5_pairs(c1_3, a1, b3); c2_3 = polydl_gemm5_pairs(c2_3, a2, b3);
   }
-  *(polydl_gemm4_vector *)(c + 0 + 0 * 96) = c0_0;
-  *(polydl_gemm4_vector *)(c + 0 + 1 * 96) = c0_1;
-  *(polydl_gemm4_vector *)(c + 0 + 2 * 96) = c0_2;
-  *(polydl_gemm4_vector *)(c + 0 + 3 * 96) = c0_3;
-  *(polydl_gemm4_vector *)(c + 8 + 0 * 96) = c1_0;
-  *(polydl_gemm4_vector *)(c + 8 + 1 * 96) = c1_1;
-  *(polydl_gemm4_vector *)(c + 8 + 2 * 96) = c1_2;
-  *(polydl_gemm4_vector *)(c + 8 + 3 * 96) = c1_3;
-  *(polydl_gemm4_vector *)(c + 16 + 0 * 96) = c2_0;
-  *(polydl_gemm4_vector *)(c + 16 + 1 * 96) = c2_1;
-  *(polydl_gemm4_vector *)(c + 16 + 2 * 96) = c2_2;
-  *(polydl_gemm4_vector *)(c + 16 + 3 * 96) = c2_3;
+  *(polydl_gemm5_vector *)(c + 0 + 0 * 96) = c0_0;
+  *(polydl_gemm5_vector *)(c + 0 + 1 * 96) = c0_1;
+  *(polydl_gemm5_vector *)(c + 0 + 2 * 96) = c0_2;
+  *(polydl_gemm5_vector *)(c + 0 + 3 * 96) = c0_3;
+  *(polydl_gemm5_vector *)(c + 8 + 0 * 96) = c1_0;
+  *(polydl_gemm5_vector *)(c + 8 + 1 * 96) = c1_1;
+  *(polydl_gemm5_vector *)(c + 8 + 2 * 96) = c1_2;
+  *(polydl_gemm5_vector *)(c + 8 + 3 * 96) = c1_3;
+  *(polydl_gemm5_vector *)(c + 16 + 0 * 96) = c2_0;
+  *(polydl_gemm5_vector *)(c + 16 + 1 * 96) = c2_1;
+  *(polydl_gemm5_vector *)(c + 16 + 2 * 96) = c2_2;
+  *(polydl_gemm5_vector *)(c + 16 + 3 * 96) = c2_3;
 }
-static void polydl_gemm4_run_000(const signed char *a, const unsigned char *b, int *c, long count, int first)
+static void polydl_gemm5_run_000(const signed char *a, const unsigned char *b, int *c, long count, int first)
 {
   int pairs_a[3072] __attribute__((aligned(64)));
   int pairs_b[128] __attribute__((aligned(64)));
   for (long r = 0; r < count; ++r, first = 0) {
-    polydl_gemm4_copy_a(a + polydl_gemm4_offsets_a[r] + 0, pairs_a + 0, 24, 24, 64);
-    polydl_gemm4_copy_a(a + polydl_gemm4_offsets_a[r] + 24, pairs_a + 768, 24, 24, 64);
-    polydl_gemm4_copy_a(a + polydl_gemm4_offsets_a[r] + 48, pairs_a + 1536, 24, 24, 64);
-    polydl_gemm4_copy_a(a + polydl_gemm4_offsets_a[r] + 72, pairs_a + 2304, 24, 24, 64);
+    polydl_gemm5_copy_a(a + polydl_gemm5_offsets_a[r] + 0, pairs_a + 0, 24, 24, 64);
+    polydl_gemm5_copy_a(a + polydl_gemm5_offsets_a[r] + 24, pairs_a + 768, 24, 24, 64);
+    polydl_gemm5_copy_a(a + polydl_gemm5_offsets_a[r] + 48, pairs_a + 1536, 24, 24, 64);
+    polydl_gemm5_copy_a(a + polydl_gemm5_offsets_a[r] + 72, pairs_a + 2304, 24, 24, 64);
     for (int q = 0; q < 1; ++q) {
-      polydl_gemm4_copy_b(b + polydl_gemm4_rows_b[q] + polydl_gemm4_offsets_b[r] + 0 * 64, pairs_b, 4, 64);
-      polydl_gemm4_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm4_rows_c[q] + 0 + 0 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 768, pairs_b, c + polydl_gemm4_rows_c[q] + 24 + 0 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm4_rows_c[q] + 48 + 0 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 2304, pairs_b, c + polydl_gemm4_rows_c[q] + 72 + 0 * 96, 32, first);
-      polydl_gemm4_copy_b(b + polydl_gemm4_rows_b[q] + polydl_gemm4_offsets_b[r] + 4 * 64, pairs_b, 4, 64);
-      polydl_gemm4_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm4_rows_c[q] + 0 + 4 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 768, pairs_b, c + polydl_gemm4_rows_c[q] + 24 + 4 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm4_rows_c[q] + 48 + 4 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 2304, pairs_b, c + polydl_gemm4_rows_c[q] + 72 + 4 * 96, 32, first);
-      polydl_gemm4_copy_b(b + polydl_gemm4_rows_b[q] + polydl_gemm4_offsets_b[r] + 8 * 64, pairs_b, 4, 64);
-      polydl_gemm4_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm4_rows_c[q] + 0 + 8 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 768, pairs_b, c + polydl_gemm4_rows_c[q] + 24 + 8 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm4_rows_c[q] + 48 + 8 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 2304, pairs_b, c + polydl_gemm4_rows_c[q] + 72 + 8 * 96, 32, first);
-      polydl_gemm4_copy_b(b + polydl_gemm4_rows_b[q] + polydl_gemm4_offsets_b[r] + 12 * 64, pairs_b, 4, 64);
-      polydl_gemm4_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm4_rows_c[q] + 0 + 12 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 768, pairs_b, c + polydl_gemm4_rows_c[q] + 24 + 12 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm4_rows_c[q] + 48 + 12 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 2304, pairs_b, c + polydl_gemm4_rows_c[q] + 72 + 12 * 96, 32, first);
-      polydl_gemm4_copy_b(b + polydl_gemm4_rows_b[q] + polydl_gemm4_offsets_b[r] + 16 * 64, pairs_b, 4, 64);
-      polydl_gemm4_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm4_rows_c[q] + 0 + 16 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 768, pairs_b, c + polydl_gemm4_rows_c[q] + 24 + 16 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm4_rows_c[q] + 48 + 16 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 2304, pairs_b, c + polydl_gemm4_rows_c[q] + 72 + 16 * 96, 32, first);
-      polydl_gemm4_copy_b(b + polydl_gemm4_rows_b[q] + polydl_gemm4_offsets_b[r] + 20 * 64, pairs_b, 4, 64);
-      polydl_gemm4_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm4_rows_c[q] + 0 + 20 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 768, pairs_b, c + polydl_gemm4_rows_c[q] + 24 + 20 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm4_rows_c[q] + 48 + 20 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 2304, pairs_b, c + polydl_gemm4_rows_c[q] + 72 + 20 * 96, 32, first);
-      polydl_gemm4_copy_b(b + polydl_gemm4_rows_b[q] + polydl_gemm4_offsets_b[r] + 24 * 64, pairs_b, 4, 64);
-      polydl_gemm4_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm4_rows_c[q] + 0 + 24 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 768, pairs_b, c + polydl_gemm4_rows_c[q] + 24 + 24 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm4_rows_c[q] + 48 + 24 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 2304, pairs_b, c + polydl_gemm4_rows_c[q] + 72 + 24 * 96, 32, first);
-      polydl_gemm4_copy_b(b + polydl_gemm4_rows_b[q] + polydl_gemm4_offsets_b[r] + 28 * 64, pairs_b, 4, 64);
-      polydl_gemm4_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm4_rows_c[q] + 0 + 28 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 768, pairs_b, c + polydl_gemm4_rows_c[q] + 24 + 28 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm4_rows_c[q] + 48 + 28 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 2304, pairs_b, c + polydl_gemm4_rows_c[q] + 72 + 28 * 96, 32, first);
-      polydl_gemm4_copy_b(b + polydl_gemm4_rows_b[q] + polydl_gemm4_offsets_b[r] + 32 * 64, pairs_b, 4, 64);
-      polydl_gemm4_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm4_rows_c[q] + 0 + 32 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 768, pairs_b, c + polydl_gemm4_rows_c[q] + 24 + 32 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm4_rows_c[q] + 48 + 32 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 2304, pairs_b, c + polydl_gemm4_rows_c[q] + 72 + 32 * 96, 32, first);
-      polydl_gemm4_copy_b(b + polydl_gemm4_rows_b[q] + polydl_gemm4_offsets_b[r] + 36 * 64, pairs_b, 4, 64);
-      polydl_gemm4_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm4_rows_c[q] + 0 + 36 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 768, pairs_b, c + polydl_gemm4_rows_c[q] + 24 + 36 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm4_rows_c[q] + 48 + 36 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 2304, pairs_b, c + polydl_gemm4_rows_c[q] + 72 + 36 * 96, 32, first);
-      polydl_gemm4_copy_b(b + polydl_gemm4_rows_b[q] + polydl_gemm4_offsets_b[r] + 40 * 64, pairs_b, 4, 64);
-      polydl_gemm4_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm4_rows_c[q] + 0 + 40 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 768, pairs_b, c + polydl_gemm4_rows_c[q] + 24 + 40 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm4_rows_c[q] + 48 + 40 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 2304, pairs_b, c + polydl_gemm4_rows_c[q] + 72 + 40 * 96, 32, first);
-      polydl_gemm4_copy_b(b + polydl_gemm4_rows_b[q] + polydl_gemm4_offsets_b[r] + 44 * 64, pairs_b, 4, 64);
-      polydl_gemm4_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm4_rows_c[q] + 0 + 44 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 768, pairs_b, c + polydl_gemm4_rows_c[q] + 24 + 44 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm4_rows_c[q] + 48 + 44 * 96, 32, first);
-      polydl_gemm4_block0_3x4(pairs_a + 2304, pairs_b, c + polydl_gemm4_rows_c[q] + 72 + 44 * 96, 32, first);
+      polydl_gemm5_copy_b(b + polydl_gemm5_rows_b[q] + polydl_gemm5_offsets_b[r] + 0 * 64, pairs_b, 4, 64);
+      polydl_gemm5_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm5_rows_c[q] + 0 + 0 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 768, pairs_b, c + polydl_gemm5_rows_c[q] + 24 + 0 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm5_rows_c[q] + 48 + 0 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 2304, pairs_b, c + polydl_gemm5_rows_c[q] + 72 + 0 * 96, 32, first);
+      polydl_gemm5_copy_b(b + polydl_gemm5_rows_b[q] + polydl_gemm5_offsets_b[r] + 4 * 64, pairs_b, 4, 64);
+      polydl_gemm5_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm5_rows_c[q] + 0 + 4 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 768, pairs_b, c + polydl_gemm5_rows_c[q] + 24 + 4 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm5_rows_c[q] + 48 + 4 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 2304, pairs_b, c + polydl_gemm5_rows_c[q] + 72 + 4 * 96, 32, first);
+      polydl_gemm5_copy_b(b + polydl_gemm5_rows_b[q] + polydl_gemm5_offsets_b[r] + 8 * 64, pairs_b, 4, 64);
+      polydl_gemm5_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm5_rows_c[q] + 0 + 8 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 768, pairs_b, c + polydl_gemm5_rows_c[q] + 24 + 8 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm5_rows_c[q] + 48 + 8 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 2304, pairs_b, c + polydl_gemm5_rows_c[q] + 72 + 8 * 96, 32, first);
+      polydl_gemm5_copy_b(b + polydl_gemm5_rows_b[q] + polydl_gemm5_offsets_b[r] + 12 * 64, pairs_b, 4, 64);
+      polydl_gemm5_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm5_rows_c[q] + 0 + 12 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 768, pairs_b, c + polydl_gemm5_rows_c[q] + 24 + 12 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm5_rows_c[q] + 48 + 12 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 2304, pairs_b, c + polydl_gemm5_rows_c[q] + 72 + 12 * 96, 32, first);
+      polydl_gemm5_copy_b(b + polydl_gemm5_rows_b[q] + polydl_gemm5_offsets_b[r] + 16 * 64, pairs_b, 4, 64);
+      polydl_gemm5_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm5_rows_c[q] + 0 + 16 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 768, pairs_b, c + polydl_gemm5_rows_c[q] + 24 + 16 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm5_rows_c[q] + 48 + 16 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 2304, pairs_b, c + polydl_gemm5_rows_c[q] + 72 + 16 * 96, 32, first);
+      polydl_gemm5_copy_b(b + polydl_gemm5_rows_b[q] + polydl_gemm5_offsets_b[r] + 20 * 64, pairs_b, 4, 64);
+      polydl_gemm5_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm5_rows_c[q] + 0 + 20 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 768, pairs_b, c + polydl_gemm5_rows_c[q] + 24 + 20 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm5_rows_c[q] + 48 + 20 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 2304, pairs_b, c + polydl_gemm5_rows_c[q] + 72 + 20 * 96, 32, first);
+      polydl_gemm5_copy_b(b + polydl_gemm5_rows_b[q] + polydl_gemm5_offsets_b[r] + 24 * 64, pairs_b, 4, 64);
+      polydl_gemm5_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm5_rows_c[q] + 0 + 24 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 768, pairs_b, c + polydl_gemm5_rows_c[q] + 24 + 24 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm5_rows_c[q] + 48 + 24 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 2304, pairs_b, c + polydl_gemm5_rows_c[q] + 72 + 24 * 96, 32, first);
+      polydl_gemm5_copy_b(b + polydl_gemm5_rows_b[q] + polydl_gemm5_offsets_b[r] + 28 * 64, pairs_b, 4, 64);
+      polydl_gemm5_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm5_rows_c[q] + 0 + 28 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 768, pairs_b, c + polydl_gemm5_rows_c[q] + 24 + 28 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm5_rows_c[q] + 48 + 28 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 2304, pairs_b, c + polydl_gemm5_rows_c[q] + 72 + 28 * 96, 32, first);
+      polydl_gemm5_copy_b(b + polydl_gemm5_rows_b[q] + polydl_gemm5_offsets_b[r] + 32 * 64, pairs_b, 4, 64);
+      polydl_gemm5_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm5_rows_c[q] + 0 + 32 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 768, pairs_b, c + polydl_gemm5_rows_c[q] + 24 + 32 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm5_rows_c[q] + 48 + 32 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 2304, pairs_b, c + polydl_gemm5_rows_c[q] + 72 + 32 * 96, 32, first);
+      polydl_gemm5_copy_b(b + polydl_gemm5_rows_b[q] + polydl_gemm5_offsets_b[r] + 36 * 64, pairs_b, 4, 64);
+      polydl_gemm5_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm5_rows_c[q] + 0 + 36 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 768, pairs_b, c + polydl_gemm5_rows_c[q] + 24 + 36 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm5_rows_c[q] + 48 + 36 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 2304, pairs_b, c + polydl_gemm5_rows_c[q] + 72 + 36 * 96, 32, first);
+      polydl_gemm5_copy_b(b + polydl_gemm5_rows_b[q] + polydl_gemm5_offsets_b[r] + 40 * 64, pairs_b, 4, 64);
+      polydl_gemm5_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm5_rows_c[q] + 0 + 40 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 768, pairs_b, c + polydl_gemm5_rows_c[q] + 24 + 40 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm5_rows_c[q] + 48 + 40 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 2304, pairs_b, c + polydl_gemm5_rows_c[q] + 72 + 40 * 96, 32, first);
+      polydl_gemm5_copy_b(b + polydl_gemm5_rows_b[q] + polydl_gemm5_offsets_b[r] + 44 * 64, pairs_b, 4, 64);
+      polydl_gemm5_block0_3x4(pairs_a + 0, pairs_b, c + polydl_gemm5_rows_c[q] + 0 + 44 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 768, pairs_b, c + polydl_gemm5_rows_c[q] + 24 + 44 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 1536, pairs_b, c + polydl_gemm5_rows_c[q] + 48 + 44 * 96, 32, first);
+      polydl_gemm5_block0_3x4(pairs_a + 2304, pairs_b, c + polydl_gemm5_rows_c[q] + 72 + 44 * 96, 32, first);
     }
   }
 }
-static void polydl_gemm4_run(const signed char *a, const unsigned char *b, int *c, int last_m, int last_n, int last_k, long count, int first)
+static void polydl_gemm5_run(const signed char *a, const unsigned char *b, int *c, int last_m, int last_n, int last_k, long count, int first)
 {
   (void)last_m, (void)last_n, (void)last_k;
   if (1)
-    polydl_gemm4_run_000(a, b, c, count, first);
+    polydl_gemm5_run_000(a, b, c, count, first);
 }
 
 /* A product of quantized numbers, with the zero points of both. */
@@ -179,34 +179,22 @@ static void quantized(int C[M][N], const unsigned char A[M][K], const signed cha
 {
   {
     int B_sums[96] __attribute__((aligned(64)));
+    int B_corrections[96] __attribute__((aligned(64)));
     int A_sums[48] __attribute__((aligned(64)));
-    #pragma omp simd simdlen(8)
     for (int i = 0; i <= 47; ++i) {
       A_sums[i] = 0;
-    }
-    for (int i = 0; i <= 47; ++i) {
       for (int k = 0; k <= 63; ++k) {
         A_sums[i] += (int)(A[i][k]);
       }
     }
-    #pragma omp simd simdlen(8)
     for (int j = 0; j <= 95; ++j) {
       B_sums[j] = 0;
-    }
-    for (int k_t2 = 0; k_t2 <= 3; ++k_t2) {
-      for (int k_t1 = 4 * k_t2; k_t1 <= ((4 * k_t2) + 3); ++k_t1) {
-        #pragma omp simd simdlen(32)
-        for (int j = 0; j <= 95; ++j) {
-          int polydl_held0 = B_sums[j];
-          polydl_held0 += (int)(B[4 * k_t1][j]) - zeros[j];
-          polydl_held0 += (int)(B[4 * k_t1 + 1][j]) - zeros[j];
-          polydl_held0 += (int)(B[4 * k_t1 + 2][j]) - zeros[j];
-          polydl_held0 += (int)(B[4 * k_t1 + 3][j]) - zeros[j];
-          B_sums[j] = polydl_held0;
-        }
+      for (int k = 0; k <= 63; ++k) {
+        B_sums[j] += (int)(B[k][j]) - zeros[j];
       }
+      B_corrections[j] = zero * B_sums[j];
     }
-    polydl_gemm4_run(&B[0][0], &A[0][0], &C[0][0], 0, 0, 0, 1, 0);
+    polydl_gemm5_run(&B[0][0], &A[0][0], &C[0][0], 0, 0, 0, 1, 0);
     for (int i = 0; i <= 47; ++i) {
       #pragma omp simd simdlen(8)
       for (int j = 0; j <= 95; ++j) {
@@ -216,7 +204,7 @@ static void quantized(int C[M][N], const unsigned char A[M][K], const signed cha
     for (int i = 0; i <= 47; ++i) {
       #pragma omp simd simdlen(8)
       for (int j = 0; j <= 95; ++j) {
-        C[i][j] -= zero * B_sums[j];
+        C[i][j] -= B_corrections[j];
       }
     }
   }

@@ -1,4 +1,4 @@
-/* The second operator writes another array.
+/* Each element of another array needs two of the sums.
  *
  * refused: write sets: writes `C`, .* writes `D`
  */
@@ -12,6 +12,6 @@ void f(float C[20][24], float A[20][16], float B[16][24], float D[20][24])
 
   for (int i = 0; i < 20; i++)
     for (int j = 0; j < 24; j++)
-      D[i][j] = C[i][j] > 0.0f ? C[i][j] : 0.0f;
+      D[i][j] = C[i][j] + C[i][0];
 #pragma endscop
 }

@@ -1,0 +1,71 @@
+"""Values that a statement needs several times, in a variable each (common-subexpression elimination).
+
+A local scalar that the source sets and then reads is forwarded to each of its uses, so that a value with a bound,
+``t < 0 ? 0 : t``, has all of what ``t`` is twice. Compilers find that again, but make masks of masks of the
+conditionals around it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import count
+
+from polydl.codegen.context import Context
+from polydl.codegen.loop_ir import Assign, Body, Declare, Node, Variable, rewritten
+from polydl.codegen.values import Binary, Cast, Conditional, Element, Expr, Name, parts, walk, with_parts
+
+
+def run(ir: Body, context: Context) -> Body:  # noqa: ARG001
+    return with_common_values(ir)
+
+
+def with_common_values(body: Body) -> Body:
+    """The body with variables for what its statements convert to a type several times."""
+    numbers = count()
+    return rewritten(body, lambda node: _taken_apart(node, numbers) if isinstance(node, Assign) else (node,))
+
+
+def _taken_apart(statement: Assign, numbers: Iterator[int]) -> tuple[Node, ...]:
+    declared: list[Declare] = []
+
+    def variables_of(value: Expr) -> Expr:
+        while (common := _common(value)) is not None:
+            # What is common to the parts of a value comes before it.
+            initial = variables_of(common.operand)
+            name = f"polydl_value{next(numbers)}"
+            variable = Variable(name, initial=Cast(common.type, initial))
+            declared.append(Declare(common.type, (variable,), constant=True))
+            value = _with(value, common, Name(name))
+        return value
+
+    value = variables_of(statement.value)
+    return (*declared, replace(statement, value=value)) if declared else (statement,)
+
+
+def _common(value: Expr) -> Cast | None:
+    """The first of the largest conversions that an expression has several times, once of them in any case."""
+    casts = [part for part in walk(value) if isinstance(part, Cast) and not isinstance(part.operand, Name | Element)]
+    counts = Counter(casts)
+    if all(times == 1 for times in counts.values()):
+        return None
+    always = set(_always(value))
+    return next((cast for cast in casts if counts[cast] > 1 and cast in always), None)
+
+
+def _always(value: Expr) -> Iterator[Expr]:
+    """What is computed for an expression whichever way its conditions turn out."""
+    yield value
+    match value:
+        case Conditional(condition):
+            yield from _always(condition)
+        case Binary("&&" | "||", left):
+            yield from _always(left)
+        case _:
+            for part in parts(value):
+                yield from _always(part)
+
+
+def _with(value: Expr, one: Expr, other: Expr) -> Expr:
+    return other if value == one else with_parts(value, lambda part: _with(part, one, other))

@@ -1,0 +1,293 @@
+#include <stddef.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
+/* processor */
+enum { polydl_arrays = 1, polydl_reserved = 1 };
+static const size_t polydl_sizes[polydl_arrays] = {27648};
+/* for all processors */
+#if defined __STDC_VERSION__ && __STDC_VERSION__ < 201112L
+void *aligned_alloc(size_t alignment, size_t size);
+#endif
+static void *polydl_allocated(size_t size)
+{
+#ifdef MADV_HUGEPAGE
+  const size_t page = 2097152, whole = (size + page - 1) / page * page;
+  if (size >= page) {
+    void *made = aligned_alloc(page, whole);
+    if (made)
+      (void)madvise(made, whole, MADV_HUGEPAGE);
+    return made;
+  }
+#endif
+  return aligned_alloc(64, size);
+}
+/* kept memory */
+/* for this one */
+#include <math.h>
+struct polydl_gemm5_operands { const int *x0; const int *x1; unsigned char *x2; const float *x3; };
+static inline __attribute__((always_inline)) void polydl_gemm5_finished(const int *sums, const int *x0, const int *x1, unsigned char *x2, const float *x3, long rows)
+{
+  #pragma omp simd simdlen(32)
+  for (long i = 0; i < rows; ++i) {
+    int polydl_element = sums[i];
+    polydl_element += x1[i];
+    const float polydl_value0 = (float)(rintf((float)polydl_element * x3[i]));
+    const float polydl_value1 = (float)((polydl_value0 < 0.0f) ? 0.0f : polydl_value0);
+    x2[i] = (unsigned char)((float)((polydl_value1 > 255.0f) ? 255.0f : polydl_value1));
+  }
+}
+static inline __attribute__((always_inline)) void polydl_gemm5_after_column(const struct polydl_gemm5_operands *operands, const int *sums, long first, long row, long rows)
+{
+  const long j = first;
+  const int *x0 = operands->x0 + 96 * j + row;
+  const int *x1 = operands->x1 + row;
+  unsigned char *x2 = operands->x2 + 96 * j + row;
+  const float *x3 = operands->x3 + row;
+  polydl_gemm5_finished(sums, x0, x1, x2, x3, rows);
+}
+static inline void polydl_gemm5_after(const struct polydl_gemm5_operands *operands, const int *sums, long apart, long first, long columns, long row, long rows)
+{
+  while (columns > 0) {
+    const long j = first;
+    const long length = columns;
+    const int *x0 = operands->x0 + 96 * j + row;
+    const int *x1 = operands->x1 + row;
+    unsigned char *x2 = operands->x2 + 96 * j + row;
+    const float *x3 = operands->x3 + row;
+    for (long column = 0; column < length; ++column, sums += apart, x0 += 96, x2 += 96)
+      polydl_gemm5_finished(sums, x0, x1, x2, x3, rows);
+    first += length;
+    columns -= length;
+  }
+}
+static const long polydl_gemm5_offsets_a[18] = {0, 128, 256, 384, 512, 640, 768, 896, 1024, 1152, 1280, 1408, 1536, 1664, 1792, 1920, 0, 128};
+static const long polydl_gemm5_offsets_b[16] = {0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60};
+typedef int polydl_gemm5_vector8 __attribute__((vector_size(32), aligned(1), may_alias));
+typedef unsigned int polydl_gemm5_unsigned8 __attribute__((vector_size(32)));
+typedef int polydl_gemm5_four __attribute__((aligned(1), may_alias));
+#if (defined __AVX512VNNI__ && defined __AVX512VL__) || (defined __AVXVNNI__)
+#include <immintrin.h>
+#endif
+static inline polydl_gemm5_vector8 polydl_gemm5_dot(polydl_gemm5_vector8 sum, polydl_gemm5_vector8 plain, polydl_gemm5_vector8 with_sign)
+{
+#if defined __AVX512VNNI__ && defined __AVX512VL__
+  return (polydl_gemm5_vector8)_mm256_dpbusd_epi32((__m256i)sum, (__m256i)plain, (__m256i)with_sign);
+#elif defined __AVXVNNI__
+  return (polydl_gemm5_vector8)_mm256_dpbusd_avx_epi32((__m256i)sum, (__m256i)plain, (__m256i)with_sign);
+#else
+  for (int byte = 0; byte < 4; ++byte)
+    sum += (polydl_gemm5_vector8)(((polydl_gemm5_unsigned8)plain >> 8 * byte) & 255) *
+           ((polydl_gemm5_vector8)((polydl_gemm5_unsigned8)with_sign << (24 - 8 * byte)) >> 24);
+  return sum;
+#endif
+}
+static const long polydl_gemm5_starts0[8] = {0, 384, 768, 1152, 1536, 1920, 2304, 2688};
+static const long polydl_gemm5_starts1[8] = {0, 576, 1152, 1728, 2304, 2880, 3456, 4032};
+static const long polydl_gemm5_starts2[8] = {0, 6, 12, 18, 24, 30, 36, 42};
+static const long polydl_gemm5_starts3[4] = {0, 384, 768, 1152};
+static const long polydl_gemm5_starts4[4] = {0, 576, 1152, 1728};
+static const long polydl_gemm5_starts5[4] = {0, 6, 12, 18};
+static inline void polydl_gemm5_block0_2x6(const signed char *a, const unsigned char *b, int *c, long k, long count, int first, int last, const struct polydl_gemm5_operands *operands, long column, long row)
+{
+  polydl_gemm5_vector8 c0_0 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 0);
+  polydl_gemm5_vector8 c1_0 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 8);
+  polydl_gemm5_vector8 c0_1 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 96);
+  polydl_gemm5_vector8 c1_1 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 104);
+  polydl_gemm5_vector8 c0_2 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 192);
+  polydl_gemm5_vector8 c1_2 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 200);
+  polydl_gemm5_vector8 c0_3 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 288);
+  polydl_gemm5_vector8 c1_3 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 296);
+  polydl_gemm5_vector8 c0_4 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 384);
+  polydl_gemm5_vector8 c1_4 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 392);
+  polydl_gemm5_vector8 c0_5 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 480);
+  polydl_gemm5_vector8 c1_5 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 488);
+  for (long r = 0; r < count; ++r) {
+    const signed char *ar = a + polydl_gemm5_offsets_a[r];
+    const unsigned char *br = b + polydl_gemm5_offsets_b[r];
+    (void)k;
+    __builtin_prefetch(ar + (1024));
+    __builtin_prefetch(ar + (1056));
+    const polydl_gemm5_vector8 a0 = *(const polydl_gemm5_vector8 *)(ar + 0);
+    const polydl_gemm5_vector8 a1 = *(const polydl_gemm5_vector8 *)(ar + 32);
+    const polydl_gemm5_vector8 b0 = *(const polydl_gemm5_four *)(br + 0) + (polydl_gemm5_vector8){0};
+    c0_0 = polydl_gemm5_dot(c0_0, b0, a0);
+    c1_0 = polydl_gemm5_dot(c1_0, b0, a1);
+    const polydl_gemm5_vector8 b1 = *(const polydl_gemm5_four *)(br + 64) + (polydl_gemm5_vector8){0};
+    c0_1 = polydl_gemm5_dot(c0_1, b1, a0);
+    c1_1 = polydl_gemm5_dot(c1_1, b1, a1);
+    const polydl_gemm5_vector8 b2 = *(const polydl_gemm5_four *)(br + 128) + (polydl_gemm5_vector8){0};
+    c0_2 = polydl_gemm5_dot(c0_2, b2, a0);
+    c1_2 = polydl_gemm5_dot(c1_2, b2, a1);
+    const polydl_gemm5_vector8 b3 = *(const polydl_gemm5_four *)(br + 192) + (polydl_gemm5_vector8){0};
+    c0_3 = polydl_gemm5_dot(c0_3, b3, a0);
+    c1_3 = polydl_gemm5_dot(c1_3, b3, a1);
+    const polydl_gemm5_vector8 b4 = *(const polydl_gemm5_four *)(br + 256) + (polydl_gemm5_vector8){0};
+    c0_4 = polydl_gemm5_dot(c0_4, b4, a0);
+    c1_4 = polydl_gemm5_dot(c1_4, b4, a1);
+    const polydl_gemm5_vector8 b5 = *(const polydl_gemm5_four *)(br + 320) + (polydl_gemm5_vector8){0};
+    c0_5 = polydl_gemm5_dot(c0_5, b5, a0);
+    c1_5 = polydl_gemm5_dot(c1_5, b5, a1);
+  }
+  if (last) {
+    { int sums[16] __attribute__((aligned(64)));
+      *(polydl_gemm5_vector8 *)sums = c0_0;
+      *(polydl_gemm5_vector8 *)(sums + 8) = c1_0;
+      polydl_gemm5_after_column(operands, sums, column + 0, row + 0, 16); }
+    { int sums[16] __attribute__((aligned(64)));
+      *(polydl_gemm5_vector8 *)sums = c0_1;
+      *(polydl_gemm5_vector8 *)(sums + 8) = c1_1;
+      polydl_gemm5_after_column(operands, sums, column + 1, row + 0, 16); }
+    { int sums[16] __attribute__((aligned(64)));
+      *(polydl_gemm5_vector8 *)sums = c0_2;
+      *(polydl_gemm5_vector8 *)(sums + 8) = c1_2;
+      polydl_gemm5_after_column(operands, sums, column + 2, row + 0, 16); }
+    { int sums[16] __attribute__((aligned(64)));
+      *(polydl_gemm5_vector8 *)sums = c0_3;
+      *(polydl_gemm5_vector8 *)(sums + 8) = c1_3;
+      polydl_gemm5_after_column(operands, sums, column + 3, row + 0, 16); }
+    { int sums[16] __attribute__((aligned(64)));
+      *(polydl_gemm5_vector8 *)sums = c0_4;
+      *(polydl_gemm5_vector8 *)(sums + 8) = c1_4;
+      polydl_gemm5_after_column(operands, sums, column + 4, row + 0, 16); }
+    { int sums[16] __attribute__((aligned(64)));
+      *(polydl_gemm5_vector8 *)sums = c0_5;
+      *(polydl_gemm5_vector8 *)(sums + 8) = c1_5;
+      polydl_gemm5_after_column(operands, sums, column + 5, row + 0, 16); }
+    return;
+  }
+  *(polydl_gemm5_vector8 *)(c + 0) = c0_0;
+  *(polydl_gemm5_vector8 *)(c + 8) = c1_0;
+  *(polydl_gemm5_vector8 *)(c + 96) = c0_1;
+  *(polydl_gemm5_vector8 *)(c + 104) = c1_1;
+  *(polydl_gemm5_vector8 *)(c + 192) = c0_2;
+  *(polydl_gemm5_vector8 *)(c + 200) = c1_2;
+  *(polydl_gemm5_vector8 *)(c + 288) = c0_3;
+  *(polydl_gemm5_vector8 *)(c + 296) = c1_3;
+  *(polydl_gemm5_vector8 *)(c + 384) = c0_4;
+  *(polydl_gemm5_vector8 *)(c + 392) = c1_4;
+  *(polydl_gemm5_vector8 *)(c + 480) = c0_5;
+  *(polydl_gemm5_vector8 *)(c + 488) = c1_5;
+}
+static void polydl_gemm5_run_000(const signed char *a, const unsigned char *b, int *c, long count, int first, int last, const struct polydl_gemm5_operands *operands)
+{
+  for (int i = 0; i < 8; ++i) {
+    polydl_gemm5_block0_2x6(a + 0, b + polydl_gemm5_starts0[i], c + 0 + polydl_gemm5_starts1[i], 4, count, first, last, operands, polydl_gemm5_starts2[i], 0);
+  }
+}
+static void polydl_gemm5_run_010(const signed char *a, const unsigned char *b, int *c, long count, int first, int last, const struct polydl_gemm5_operands *operands)
+{
+  for (int i = 0; i < 4; ++i) {
+    polydl_gemm5_block0_2x6(a + 0, b + polydl_gemm5_starts3[i], c + 0 + polydl_gemm5_starts4[i], 4, count, first, last, operands, polydl_gemm5_starts5[i], 0);
+  }
+}
+static void polydl_gemm5_run(const signed char *a, const unsigned char *b, int *c, int last_m, int last_n, int last_k, long count, int first, int last, const struct polydl_gemm5_operands *operands)
+{
+  (void)last_m;
+  (void)last_k;
+  if (!last_n)
+    polydl_gemm5_run_000(a, b, c, count, first, last, operands);
+  if (last_n)
+    polydl_gemm5_run_010(a, b, c, count, first, last, operands);
+}
+
+/* A linear layer of quantized numbers: the sums begin with a bias, are scaled, and leave as bytes. */
+#include <math.h>
+
+enum { M = 72, N = 96, K = 64 };
+#define quantized_layer polydl_tuned_quantized_layer
+static void quantized_layer(unsigned char Y[M][N], const unsigned char A[M][K], const signed char B[K][N], const int bias[N],
+                     const float scale[N], int zero)
+{
+  if (polydl_reserve()) {
+    int (*sum_of)[96] = polydl_kept(0);
+    int B_sums[96] __attribute__((aligned(64)));
+    int B_corrections[96] __attribute__((aligned(64)));
+    signed char B_panels[3][16][32][4] __attribute__((aligned(64)));
+    for (int B_0 = 0; B_0 <= 2; ++B_0) {
+      for (int B_1 = 0; B_1 <= 15; ++B_1) {
+        for (int B_2 = 0; B_2 <= 31; ++B_2) {
+          #pragma omp simd
+          for (int B_3 = 0; B_3 <= 3; ++B_3) {
+            B_panels[B_0][B_1][B_2][B_3] = B[4 * B_1 + B_3][32 * B_0 + B_2];
+          }
+        }
+      }
+    }
+    for (int j = 0; j <= 95; ++j) {
+      B_sums[j] = 0;
+      {
+        int polydl_sum0 = 0;
+        #pragma omp simd simdlen(32) reduction(+: polydl_sum0)
+        for (int k = 0; k <= 63; ++k) {
+          polydl_sum0 += (int)(B[k][j]);
+        }
+        B_sums[j] += polydl_sum0;
+      }
+      B_corrections[j] = (int)(bias[j]) - (zero * B_sums[j]);
+    }
+    for (int j_t1 = 0; j_t1 <= 1; ++j_t1) {
+      for (int j_block = 0; j_block <= 2; ++j_block) {
+        for (int i_t1 = 0; i_t1 <= 1; ++i_t1) {
+          polydl_gemm5_run(&B_panels[j_block][0][16 * j_t1][0], &A[48 * i_t1][0], &sum_of[48 * i_t1][32 * j_block + (16 * j_t1)], 0, i_t1 == 1, 0, 16, 1, 1, &(struct polydl_gemm5_operands){&sum_of[48 * i_t1][32 * j_block + (16 * j_t1)], &B_corrections[32 * j_block + (16 * j_t1)], &Y[48 * i_t1][32 * j_block + (16 * j_t1)], &scale[32 * j_block + (16 * j_t1)]});
+        }
+      }
+    }
+    polydl_leave();
+  } else {
+  for (int i = 0; i < M; ++i)
+    for (int j = 0; j < N; ++j) {
+      int sum = bias[j];
+      for (int k = 0; k < K; ++k)
+        sum += ((int)A[i][k] - zero) * (int)B[k][j];
+      float y = rintf((float)sum * scale[j]);
+      if (y < 0.0f)
+        y = 0.0f;
+      if (y > 255.0f)
+        y = 255.0f;
+      Y[i][j] = (unsigned char)y;
+    }
+  }
+}
+#undef quantized_layer
+
+/* for all processors */
+void quantized_layer(unsigned char Y[M][N], const unsigned char A[M][K], const signed char B[K][N], const int bias[N],
+                     const float scale[N], int zero)
+{
+  if (polydl_fits()) {
+    polydl_tuned_quantized_layer(Y, A, B, bias, scale, zero);
+    return;
+  }
+  for (int i = 0; i < M; ++i)
+    for (int j = 0; j < N; ++j) {
+      int sum = bias[j];
+      for (int k = 0; k < K; ++k)
+        sum += ((int)A[i][k] - zero) * (int)B[k][j];
+      float y = rintf((float)sum * scale[j]);
+      if (y < 0.0f)
+        y = 0.0f;
+      if (y > 255.0f)
+        y = 255.0f;
+      Y[i][j] = (unsigned char)y;
+    }
+}
+void quantized_layer_release(void);
+void quantized_layer_release(void)
+{
+  if (polydl_enter()) {
+    polydl_drop();
+    polydl_leave();
+  }
+}
+const char *quantized_layer_missing(void);
+const char *quantized_layer_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */
