@@ -98,7 +98,8 @@ def decide(
         met = touches(other, heavy.write_set)
         if met is not None:
             return refused("in between", f"line {met[0].line}, in between, {met[1]}s `{met[2]}`")
-    members = [heavy, *(known[index] for index in absorbed if known[index] not in (heavy, light))]
+    # With the other one's tiles its instances run in another order, which those of a recurrence don't admit.
+    members = [heavy, light, *(known[index] for index in absorbed if known[index] not in (heavy, light))]
     reason = _stranded(dependences, light, between, place)
     for member in members:
         reason = reason or _entangled(scop, dependences, member, light, heavy.write_set)

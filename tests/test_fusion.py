@@ -164,3 +164,15 @@ def test_what_depends_on_another_operator_elsewhere_does_not_join_both(second: s
     assert [(each.legal, each.condition) for each in made if each.second == 2 and each.first == 0] == [
         (False, "dependences")
     ]
+
+
+@pytest.mark.parametrize("text", ["E[i][j + 1] = E[i][j] - C[i][j];", "E[i][j] = C[i][j] + E[0][j];"])
+def test_a_recurrence_along_the_results_keeps_its_order(text: str, tmp_path: Path) -> None:
+    body = f"""{PRODUCT}
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      {text}
+"""
+    made, groups = decided(written(tmp_path, body, ", float E[20][25]"))
+    assert not groups
+    assert [each.condition for each in made] == ["dependences"]
