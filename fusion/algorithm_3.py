@@ -99,10 +99,9 @@ def decide(
         if met is not None:
             return refused("in between", f"line {met[0].line}, in between, {met[1]}s `{met[2]}`")
     # With the other one's tiles its instances run in another order, which those of a recurrence don't admit.
-    members = [heavy, light, *(known[index] for index in absorbed if known[index] not in (heavy, light))]
-    reason = _stranded(dependences, light, between, place)
-    for member in members:
-        reason = reason or _entangled(scop, dependences, member, light, heavy.write_set)
+    members = [heavy, light, *(known[index] for index in absorbed if index not in (first, second))]
+    entangled = (_entangled(scop, dependences, member, light, heavy.write_set) for member in members)
+    reason = next(filter(None, entangled), "") or _stranded(dependences, light, between, place)
     if reason:
         return refused("dependences", reason)
     return Decision(first, second, place, True, "", _legal_reason(heavy, light, place))

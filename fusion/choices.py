@@ -109,7 +109,7 @@ def elementwise_fusions(scop: Scop, nests: Sequence[Nest], dependences: Sequence
 
 
 def _at_one_time(known: Sequence[Operator], group: Group, once: Collection[str]) -> Group:
-    """The group without what runs at every call where the heavy nest runs ``once``, ahead of all of them, and so on."""
+    """The nests of the group that run when the heavy one does: ``once``, ahead of all calls, or in each call."""
 
     def alike(index: int) -> bool:
         ours, theirs = (known[each].statements[0].name in once for each in (group.heavy, index))

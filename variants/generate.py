@@ -114,7 +114,7 @@ class _About:
     machine: Machine
     numerics: Numerics
     fusions: Fusions
-    #: those of the nests that rewrites are proposed for
+    #: what that finds in the space for which rewrites are proposed
     known: Sequence[Proposal] = ()
 
     def at(self, space: VariantSpace) -> _About:

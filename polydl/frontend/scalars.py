@@ -195,17 +195,11 @@ def _in_turn(scop: Scop, array: Array) -> Scop | None:
             return None
         if assigns and not _is_plain_assignment(user, array):
             return None
-        before = values[-1].name if values else ""
+        # The first user reads none.
+        before = values[-1] if values else array
         if assigns:
             values.append(replace(array, name=fresh_name(scop, f"{array.name}_{len(values)}")))
-        names = {"read": before, "write": values[-1].name}
-        changed[user.name] = replace(
-            user,
-            accesses=tuple(
-                _of_scalar(access, user, names[access.kind]) if access.array == array.name else access
-                for access in user.accesses
-            ),
-        )
+        changed[user.name] = _with_element(user, array, read=before, written=values[-1])
     without = _without(scop, set(), changed, array)
     made: Scop | None = replace(without, arrays=(*without.arrays, *values))
     for value in values:
@@ -227,13 +221,6 @@ def _written_out(statement: Statement) -> Statement:
         for access in statement.accesses
     )
     return replace(statement, body=Expression("op", "=", (target, operation)), accesses=accesses)
-
-
-def _of_scalar(access: Access, statement: Statement, name: str) -> Access:
-    """An access to the scalar of that name instead."""
-    head = f"{statement.name}[{', '.join(statement.iterators)}]"
-    relation = isl.Map(f"{{ {head} -> {name}[] }}").intersect_domain(isl.Set(statement.domain))
-    return replace(access, array=name, relation=str(relation), index=f"{{ {head} -> {name}[] }}")
 
 
 def _promoted(scop: Scop, array: Array) -> Scop | None:
@@ -311,7 +298,7 @@ def _expanded(scop: Scop, array: Array) -> Scop | None:
     if prod(extents) * array.element_bytes > _LARGEST_EXPANSION:
         return None
     expanded = replace(array, name=fresh_name(scop, f"{array.name}_of"), extents=extents)
-    changed = {user.name: _with_element(user, array, expanded) for user in users}
+    changed = {user.name: _with_element(user, array, read=expanded, written=expanded) for user in users}
     without = _without(scop, set(), changed, array)
     return replace(without, arrays=(*without.arrays, expanded))
 
@@ -341,28 +328,34 @@ def _separated(scop: Scop, array: Array) -> Scop | None:
     for number, users in enumerate(lives):
         own = replace(array, name=fresh_name(scop, f"{array.name}_{number}"))
         added.append(own)
-        changed.update((user.name, _with_element(user, array, own)) for user in users)
+        changed.update((user.name, _with_element(user, array, read=own, written=own)) for user in users)
     without = _without(scop, set(), changed, array)
     return replace(without, arrays=(*without.arrays, *added))
 
 
-def _with_element(statement: Statement, array: Array, expanded: Array) -> Statement:
-    depth = len(expanded.extents)
-    head = f"{statement.name}[{', '.join(statement.iterators)}]"
-    element = f"{expanded.name}[{', '.join(statement.iterators[:depth])}]"
-    index = f"{expanded.name}[{', '.join(f'({name})' for name in statement.iterators[:depth])}]"
-    relation = isl.Map(f"{{ {head} -> {element} }}").intersect_domain(isl.Set(statement.domain))
-    subscripts = tuple(iterator_form(d, statement.depth) for d in range(depth))
+def _with_element(statement: Statement, array: Array, *, read: Array, written: Array) -> Statement:
+    """The statement with elements of other arrays in place of the scalar ``array``, where it reads and writes that.
+
+    They are those of the iteration of as many loops as the arrays have dimensions.
+    """
     accesses = tuple(
-        replace(
-            access,
-            array=expanded.name,
-            relation=str(relation),
-            index=f"{{ {head} -> {index} }}",
-            subscripts=subscripts,
-        )
+        _at_iteration(access, statement, read if access.kind == "read" else written)
         if access.array == array.name
         else access
         for access in statement.accesses
     )
     return replace(statement, accesses=accesses)
+
+
+def _at_iteration(access: Access, statement: Statement, array: Array) -> Access:
+    depth = len(array.extents)
+    head = f"{statement.name}[{', '.join(statement.iterators)}]"
+    element = f"{array.name}[{', '.join(statement.iterators[:depth])}]"
+    index = f"{array.name}[{', '.join(f'({name})' for name in statement.iterators[:depth])}]"
+    return replace(
+        access,
+        array=array.name,
+        relation=str(isl.Map(f"{{ {head} -> {element} }}").intersect_domain(isl.Set(statement.domain))),
+        index=f"{{ {head} -> {index} }}",
+        subscripts=tuple(iterator_form(d, statement.depth) for d in range(depth)),
+    )

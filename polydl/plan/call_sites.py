@@ -12,7 +12,7 @@ from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Access, Statement
 from polydl.match.product import GemmMatch
-from polydl.plan.epilogue import Epilogue, epilogue_of
+from polydl.plan.epilogue import Epilogue, epilogue_of, narrowest
 from polydl.plan.nest_plan import NestPlan, Plan, ends, offsets, trips
 from polydl.plan.next_tile import NextTile, next_tile_of
 from polydl.plan.prefetch import Prefetch, comes_from_afar, prefetch_of
@@ -148,7 +148,9 @@ def _call_site(
         gemm = replace(gemm, far_a=True)
     epilogue = epilogue_of(scop, plan, nest, match, gemm, exact=exact) if "after" in kernel.abilities else None
     if epilogue is not None:
-        gemm = replace(gemm, after=True, after_calls=epilogue.leaves_registers, after_bytes=epilogue.narrowest)
+        gemm = replace(
+            gemm, after=True, after_calls=epilogue.leaves_registers, after_bytes=narrowest(epilogue.operands)
+        )
     statement = scop.statement(nest.nest.statements[0])
     form = match.form
     width_c, width_a, width_b = (scop.array(access.array).element_bytes for access in (form.c, form.a, form.b))

@@ -9,7 +9,7 @@ nobody reads but its epilogue need not be stored.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import islpy as isl
@@ -78,8 +78,11 @@ class Epilogue:
     calls: bool
     #: Whether one of them is called indeed, for no instruction does what it does: values leave their registers then.
     leaves_registers: bool
-    #: Bytes of the narrowest elements that are written.
-    narrowest: int
+
+
+def narrowest(operands: Iterable[EpilogueOperand]) -> int:
+    """Bytes of the narrowest elements that are written."""
+    return min(operand.element_bytes for operand in operands if operand.written)
 
 
 def epilogue_of(
@@ -123,10 +126,7 @@ def epilogue_of(
         return None
     names = called(applied.statement for applied in statements)
     leaves_registers = not all(is_instruction(scop, name) for name in names)
-    narrowest = min(operand.element_bytes for operand in operands.values() if operand.written)
-    return Epilogue(
-        tuple(nests), tuple(statements), tuple(operands.values()), linear, bool(names), leaves_registers, narrowest
-    )
+    return Epilogue(tuple(nests), tuple(statements), tuple(operands.values()), linear, bool(names), leaves_registers)
 
 
 def _meet(scop: Scop, product: Statement, applied: Sequence[EpilogueStatement | None]) -> bool:

@@ -62,8 +62,9 @@ class PackPanelsRewrite:
             if not tiles or _small(scop, steps, machine.core.panel_copy_bytes) or _constant(scop, steps):
                 yield Proposal(steps)
         # Microkernels that come before those for groups take bytes as they lie, one product at a time.
-        for steps in group_choices(scop, statement, matches, machine):
-            yield Proposal(steps, any_microkernel=True)
+        grouped = in_groups(scop, statement, matches, machine)
+        if grouped:
+            yield Proposal(grouped, any_microkernel=True)
 
     def drawn(self, scop: Scop, statement: Statement, draw: Random) -> Iterator[tuple[PackPanels]]:
         """Any operand, as the loops that move it walk through it in any order."""
@@ -151,12 +152,13 @@ def panel_choices(
     return tuple(found)
 
 
-def group_choices(
+def in_groups(
     scop: Scop, statement: Statement, matches: Sequence[GemmMatch], machine: Machine
-) -> tuple[tuple[Split | PackPanels, ...], ...]:
-    """The operand that lies along m of a product of bytes, with four steps of k side by side in each of its panels.
+) -> tuple[Split | PackPanels, ...]:
+    """Steps that copy the operand along m of a product of bytes into panels with four steps of k side by side.
 
-    Processors' dot products of bytes read it so. The other operand must be contiguous along k.
+    Processors' dot products of bytes read it so. The other operand must be contiguous along k. None for other products,
+    and where too little is read again to pay for the copy.
     """
     if statement.box is None or not matches:
         return ()
@@ -182,7 +184,7 @@ def group_choices(
     others = tuple(name for name in walked(statement, match.form.a) if name not in (m, k))
     blocks = () if whole else (blocked.outside(statement.name, m),)
     loops = (*others, *blocks, blocked.outside(statement.name, k), m, k)
-    return ((*splits, PackPanels(statement.name, array.name, loops)),)
+    return (*splits, PackPanels(statement.name, array.name, loops))
 
 
 def _constant(scop: Scop, steps: Sequence[Split | PackPanels]) -> bool:

@@ -187,22 +187,22 @@ def splits_of(scop: Scop, statement: Statement, loop: int, size: int) -> list[Sp
     for other in scop.statements:
         if other.name == statement.name:
             continue
-        writes = [access for access in other.writes if access.array == output.array and access.subscripts is not None]
-        for access in writes:
+        walked = [access.subscripts for access in other.writes if access.array == output.array]
+        for subscripts in filter(None, walked):
             for dimension in dimensions:
-                used = [i for i, c in enumerate(access.subscripts[dimension].coefficients) if c]  # type: ignore[index]
+                used = [i for i, c in enumerate(subscripts[dimension].coefficients) if c]
                 if len(used) == 1:
                     steps.append(Split(other.name, other.iterators[used[0]], size))
-        pairs = None if writes or not _may_be_split(scop, other) else loops_alike(statement, other)
+        pairs = None if walked else loops_alike(statement, other)
         if pairs is not None and loop in pairs and len(pairs) == other.depth:
-            steps.append(Split(other.name, other.iterators[pairs[loop][0]], size))
+            step = Split(other.name, other.iterators[pairs[loop][0]], size)
+            steps += [step] if _is_legal(scop, step) else []
     return steps
 
 
-def _may_be_split(scop: Scop, statement: Statement) -> bool:
-    """Whether ``split`` takes a loop of the statement, whose size it divides."""
-    affine = all(access.subscripts is not None for access in statement.accesses)
-    counters = any(node.kind == "affine" for node in statement.body.walk())
-    forwards = all(way == 1 for way in statement.directions)
-    alone = has_loops_alone(scop, statement) and not scop.has_call(statement.name)
-    return affine and forwards and alone and not counters
+def _is_legal(scop: Scop, step: Split) -> bool:
+    try:
+        split(scop, step)
+    except IllegalVariantError:
+        return False
+    return True

@@ -125,6 +125,8 @@ bool prepared_each_time(const memory::desc &wanted, bool each_time, int when) {
   return each_time || (when == PEER_WEIGHTS_EACH_TIME && wanted.data.format_kind != dnnl_blocked);
 }
 
+bool is_reference(const method &found) { return found.name.find(" ref:") != std::string::npos; }
+
 // What was tried already: the same implementation with the same layouts.
 std::vector<std::pair<std::string, std::vector<memory::desc>>> known;
 
@@ -281,7 +283,7 @@ const char *peer_ready(peer_flush *flush) {
         refusal = unavailable.what();
       }
       // A reference implementation takes minutes for a large image where any other one takes milliseconds.
-      if (!one || (chosen && one->name.find(" ref:") != std::string::npos))
+      if (!one || (chosen && !is_reference(*chosen) && is_reference(*one)))
         continue;
       one->compute();
       double best = std::numeric_limits<double>::infinity();

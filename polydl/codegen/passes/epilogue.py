@@ -48,6 +48,7 @@ from polydl.codegen.values import (
     linear,
 )
 from polydl.ir.scop import REAL_BYTES
+from polydl.plan.epilogue import narrowest
 
 # The element of the output, and its row in a block.
 _ELEMENT, _ROW = Name("polydl_element"), Name("i")
@@ -114,13 +115,17 @@ class _Functions:
 
     def _loop_of(self, statements: Body) -> For:
         """A loop over the rows of a column, in whole vectors of narrow elements where such are written."""
-        sizes = [each.element_bytes for each in self.epilogue.operands]
-        least = min(each.element_bytes for each in self.epilogue.operands if each.written)
-        lane = least if least < REAL_BYTES.get(self.epilogue.accumulator, 4) else max(sizes)
+        widest = max(each.element_bytes for each in self.epilogue.operands)
+        least = narrowest(self.epilogue.operands)
+        lane = least if least < self._accumulator_bytes else widest
         begin = Declare(self.epilogue.accumulator, (Variable(_ELEMENT.name, initial=Element("sums", (_ROW,))),))
         body = (begin, *statements, *self._stored)
         pragma = Pragma("simd", simdlen=self.epilogue.vector_bytes // lane)
         return For(_ROW.name, Integer(0), Binary("<", _ROW, _ROWS), body, type="long", pragma=pragma)
+
+    @property
+    def _accumulator_bytes(self) -> int:
+        return REAL_BYTES.get(self.epilogue.accumulator, 4)
 
     @property
     def _stored(self) -> Body:
@@ -181,7 +186,8 @@ class _Functions:
 
     @property
     def _after_column(self) -> Function:
-        most = self.epilogue.vector_bytes // REAL_BYTES.get(self.epilogue.accumulator, 4)
+        most = self.epilogue.vector_bytes // self._accumulator_bytes
+        # Nothing but the output is written.
         alone = all(each.output == each.written for each in self.epilogue.operands)
         finished = (alone and distributed(self._loop_of(self._statements), most)) or (self._finish,)
         parameters = (*self._given, *_longs(_FIRST, _FIRST_ROW, _ROWS))
