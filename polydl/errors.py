@@ -132,7 +132,12 @@ class QuotaError(AnalysisError):
 
 
 class IllegalVariantError(PolydlError):
-    """A step of a variant breaks a dependence, or names something that isn't there."""
+    """A step of a variant breaks a dependence, or names something that isn't there.
+
+    The command line meets it for a variant that a user gave.
+    """
+
+    exit_status = 2
 
     def __init__(self, message: str) -> None:
         super().__init__(message, remedy="`polydl variants FILE --json -` lists legal variants with their steps")

@@ -19,6 +19,8 @@ from polydl.libraries.unit import ORIGINAL, unit
 
 SMALL = Blocking((Tile("m", 40), Tile("k", 7), Tile("n", 5)), 2, 3)
 THREADS = Blocking((Tile("k", 20), Tile("n", 9, parallel=True), Tile("m", 64), Tile("m", 48), Tile("n", 4)), 2, 3)
+# For vectors of 8; a tile has other numbers of rows, columns and terms than its register blocks.
+ALONG_TERMS = Blocking((Tile("k", 27), Tile("m", 7), Tile("n", 11)), 3, 5, ("a",), "k")
 # By what of A and B is copied; the code of register blocks is the same.
 KERNELS = {
     "none": SMALL,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -416,3 +417,14 @@ def test_a_profile_with_wrong_constants_is_refused(stored: Profile, tmp_path: Pa
     write(replace(stored, constants=constants), tmp_path / "profile.toml")
     with pytest.raises(MachineError, match="not a calibration"):
         read(tmp_path / "profile.toml")
+
+
+def test_what_is_shown_has_the_sizes_of_this_machines_caches(stored: Profile, tmp_path: Path) -> None:
+    """Not those that are usual of processors with its instructions."""
+    path, here = tmp_path / "profile.toml", find()
+    write(replace(stored, identity=here.identity, levels=stored.levels[:1] * (len(here.caches) + 1)), path)
+    shown = CliRunner().invoke(main, ["calibrate", "--show", "--profile", str(path)])
+    assert shown.exit_code == 0, shown.output
+    for name, size in zip(("first", "second"), here.identity.cache_bytes, strict=False):
+        assert re.search(rf"{name} cache bytes +{re.escape(f'{size:g}')} +detected", shown.output), shown.output
+    assert re.search(r"second cache bytes per cycle .*measured", shown.output)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import numpy as np
 import pytest
-from library_kernels import KERNELS, SMALL, compiled, copying_a, sizes
+from library_kernels import ALONG_TERMS, KERNELS, SMALL, compiled, copying_a, sizes
+from machines import machine_with
 from marks import parametrized
 from symbolic_nests import product, symbolic
 
 from polydl.codegen.loop_ir import expressions
 from polydl.codegen.values import Apply
 from polydl.errors import ArgumentError
+from polydl.libraries.blocking import Blocking, along_terms
 from polydl.libraries.decision import Leaf
+from polydl.libraries.dot_code import dot_blocks, dot_tile
 from polydl.libraries.kernel import Kernel
 from polydl.libraries.product import symbolic_product
 from polydl.libraries.tile_code import register_blocks, tile
@@ -57,6 +61,48 @@ def test_answers_are_right_at_all_sizes(tmp_path: Path, a: str, b: str, element:
         if not np.allclose(result, expected, rtol=1e-5):
             wrong.append((m, n, k))
     assert wrong == []
+
+
+@parametrized(
+    ("b", "element", "width", "threads"),
+    [("B[k][j]", "float", 8, False), ("B[j][k]", "float", 8, True), ("B[k][j]", "double", 2, True)],
+    quick=1,
+)
+def test_dot_products_are_right_at_all_sizes(tmp_path: Path, b: str, element: str, width: int, threads: bool) -> None:
+    nest = symbolic(product("A[i][k]", b, element), tmp_path)
+    tiles = tuple(replace(tile, parallel=threads and tile.role == "n") for tile in ALONG_TERMS.tiles)
+    function = compiled(nest, tmp_path, {"dots": replace(ALONG_TERMS, tiles=tiles)}, width)
+    draw, random, dtype = Random(5), np.random.default_rng(5), np.dtype("float64" if element == "double" else "float32")
+    wrong = []
+    for number in range(SHAPES):
+        m, n, k = sizes(draw)
+        n = 1 if number % 4 == 0 else n
+        left, right, result = (random.random(shape).astype(dtype) for shape in ((m, k), (k, n), (m, n)))
+        expected = result + left @ right
+        function(C=result, A=left, B=right if b == "B[k][j]" else np.ascontiguousarray(right.T))
+        if not np.allclose(result, expected, rtol=1e-5):
+            wrong.append((m, n, k))
+    assert wrong == []
+
+
+def test_dot_products_need_rows_of_terms_in_the_type_of_the_sums(tmp_path: Path) -> None:
+    def proposed(a: str, element: str = "float") -> tuple[Blocking, ...]:
+        form = symbolic_product(symbolic(product(a, "B[k][j]", element), tmp_path))
+        assert form is not None
+        return along_terms(machine_with(2, 32), 4, form)
+
+    assert [each.along for each in proposed("A[i][k]")] == ["k", "k"]
+    assert proposed("A[k][i]") == ()
+
+
+@pytest.mark.parametrize(("rows", "width", "columns"), [(4, 16, 6), (1, 2, 1), (2, 8, 3)])
+def test_a_tile_of_dot_products_calls_its_register_blocks_and_no_others(rows: int, width: int, columns: int) -> None:
+    calls = {
+        value.function
+        for value in expressions(dot_tile(rows, columns, scaled=False).body)
+        if isinstance(value, Apply) and value.function.startswith("polydl_dots")
+    }
+    assert calls == {block.name for block in dot_blocks(rows, width, columns, scaled=False)}
 
 
 @pytest.mark.parametrize(("vectors", "width", "columns"), [(2, 8, 3), (4, 4, 6), (3, 1, 1), (2, 16, 8)])

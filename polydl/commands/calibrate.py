@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -37,6 +38,7 @@ def calibrate(show: bool, microkernels: tuple[str, ...], fresh: bool, path: Path
     from polydl.calibration.run import calibrate as run
     from polydl.machine import profile as profiles
     from polydl.machine.system import default_directory, find
+    from polydl.machine.value import Machine
     from polydl.pipeline import Stage
     from polydl.presentation.calibration import profile_text
     from polydl.presentation.progress import progress_bar
@@ -59,7 +61,8 @@ def calibrate(show: bool, microkernels: tuple[str, ...], fresh: bool, path: Path
                 report=None if bar is None else lambda name, done, total: bar(Stage(name, done, total)),
             )
         profile, failures = result.profile, result.failures
-    shown(json_path, dict(profiles.document(profile)), f"{profile_text(profile, system.core)}\n\nProfile  {place}")
+    core = Machine.of_calibration(replace(profile, surroundings=system.surroundings)).core
+    shown(json_path, dict(profiles.document(profile)), f"{profile_text(profile, core)}\n\nProfile  {place}")
     for name, message in failures:
         click.echo(f"polydl: no table for {name}: {message}", err=True)
     return _FAILURE if failures else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import product as combinations
 from typing import Literal
@@ -19,6 +19,10 @@ Operand = Literal["a", "b"]
 MOVED_BY: dict[Operand, tuple[Role, Role]] = {"a": ("m", "k"), "b": ("k", "n")}
 # Registers that neither accumulate nor hold a column of A: for an element of B, and to spare.
 _OTHER_REGISTERS = 2
+# Terms in a tile of a block for long rows.
+_TERMS_OF_LONG_ROWS = 32
+# Register blocks of columns in a tile whose vectors run along k: enough that copies of A are few beside products.
+_COLUMNS_ALONG_TERMS = 32
 
 
 @dataclass(frozen=True)
@@ -37,17 +41,24 @@ class Blocking:
 
     #: outermost first; the innermost tile of each of m, n and k is what is computed at once
     tiles: tuple[Tile, ...]
-    #: vectors of m in a register block, at least 2
+    #: vectors of m in a register block, at least 2; rows (m) where vectors run along k
     vectors: int
     #: columns (n) in a register block
     columns: int
     #: operands whose tiles are copied, so that they are read from start to end
     packed: tuple[Operand, ...] = ()
+    #: the loop of which neighbouring iterations fill a vector: elements of C, or the terms of one
+    along: Literal["m", "k"] = "m"
 
     @property
     def id(self) -> str:
         """12 hexadecimal digits."""
         return hashlib.sha256(json.dumps(asdict(self)).encode()).hexdigest()[:12]
+
+    @property
+    def on_threads(self) -> bool:
+        """Whether a loop over tiles is dealt to threads."""
+        return any(tile.parallel for tile in self.tiles)
 
     def innermost(self, role: Role) -> int:
         """The iterations of m, n or k that are computed at once."""
@@ -65,7 +76,8 @@ class Blocking:
     def schedule(self, product: SymbolicProduct) -> list[Loop]:
         """The order of the product's iterations as dimensions of time.
 
-        Within the innermost tiles it is that of a register block: all of its sums advance together.
+        Within the innermost tiles it is that of a register block: all of its sums advance together, or, where vectors
+        run along k, one after the other.
         """
         level = {role: sum(tile.role == role for tile in self.tiles) for role in product.loops}
         loops = []
@@ -73,7 +85,8 @@ class Blocking:
             name = f"{tile.role}_t{level[tile.role]}" if tile.role in INNER else tile.role
             loops.append(Loop(name, product.loops[tile.role], tile.size, parallel=tile.parallel))
             level[tile.role] -= 1
-        return [*loops, *(Loop(role, product.loops[role]) for role in ("k", "n", "m"))]
+        inner = ("k", "n", "m") if self.along == "m" else ("m", "n", "k")
+        return [*loops, *(Loop(role, product.loops[role]) for role in inner)]
 
     def words(self, product: SymbolicProduct) -> str:
         """What it does, for people, in the names of the source."""
@@ -84,17 +97,19 @@ class Blocking:
             for each in self.tiles
         )
         packed = f"; packed {' and '.join(names[each] for each in self.packed)}" if self.packed else ""
+        rows = "vectors of " if self.along == "m" else ""
+        terms = "" if self.along == "m" else f", vectors along {names['k']}"
         return (
-            f"tiles of {tiles}; register block of {self.vectors} vectors of {names['m']} by {self.columns} of "
-            f"{names['n']}{packed}"
+            f"tiles of {tiles}; register block of {self.vectors} {rows}{names['m']} by {self.columns} of {names['n']}"
+            f"{terms}{packed}"
         )
 
 
 def of_variant(applied: Applied, product: SymbolicProduct, machine: Machine, element_bytes: int) -> Blocking | None:
     """The blocking of a variant that was applied at some shape; None for one that does more than tile and interchange.
 
-    A loop that is not tiled becomes one tile of its extent there; one that is not m, n or k stays a loop, where the
-    innermost of its tiles was.
+    A loop that is not tiled becomes one tile of its extent there, or of what is usual where that is more: a loop of one
+    iteration says nothing of tiles. One that is not m, n or k stays a loop, where the innermost of its tiles was.
     """
     if applied.variant.scop_steps:
         return None
@@ -109,13 +124,38 @@ def of_variant(applied: Applied, product: SymbolicProduct, machine: Machine, ele
         for number, (role, loop) in enumerate(around)
         if (loop.size > 1 if role in INNER else last[role] == number)
     ]
+    whole = {}
     for number, name in enumerate(plan.nest.loops):
         role = product.role(number)
         if all(tile.role != role for tile in tiles):
-            tiles.append(Tile(role, plan.extent(name) if role in INNER else 1))
+            whole[role] = plan.extent(name) if role in INNER else 1
+            tiles.append(Tile(role, whole[role]))
     innermost = {role: next(tile.size for tile in reversed(tiles) if tile.role == role) for role in product.loops}
     vectors, columns = register_block(machine, element_bytes, innermost["m"], innermost["n"])
+    usual = {tile.role: tile.size for tile in _goto_tiles(machine, element_bytes, vectors, columns)}
+    tiles = [
+        replace(tile, size=max(tile.size, usual[tile.role])) if tile.role in whole and tile.role in INNER else tile
+        for tile in tiles
+    ]
     return Blocking(tuple(tiles), vectors, columns)
+
+
+def _cache_elements(machine: Machine, element_bytes: int) -> tuple[int, int]:
+    """The elements that the first two levels of cache hold."""
+    return machine.caches[0].bytes // element_bytes, machine.second_cache_bytes // element_bytes
+
+
+def _goto_tiles(machine: Machine, element_bytes: int, vectors: int, columns: int) -> tuple[Tile, Tile, Tile]:
+    """Tiles of m, n and k for a register block, after Goto and van de Geijn.
+
+    What a register block reads fills half of the first level, a tile of A or B half of the second.
+    """
+    first, second = _cache_elements(machine, element_bytes)
+    rows = vectors * machine.vector_elements(element_bytes)
+    k = max(64, first // 2 // max(rows, columns) // 64 * 64)
+    m = max(rows, second // 2 // k // rows * rows)
+    n = max(columns, second // 2 // k // columns * columns)
+    return Tile("m", m), Tile("n", n), Tile("k", k)
 
 
 def register_block(machine: Machine, element_bytes: int, m: int, n: int) -> tuple[int, int]:
@@ -141,41 +181,84 @@ def widest_block(machine: Machine) -> int:
     return (machine.core.vector_registers - _OTHER_REGISTERS) // 2 - 1
 
 
-def usual_blockings(machine: Machine, element_bytes: int, product: SymbolicProduct) -> tuple[Blocking, ...]:
-    """Blockings that only registers, caches and threads decide, for two shapes of the register block.
+def _of_long_rows(machine: Machine, element_bytes: int) -> tuple[Blocking, ...]:
+    """Blockings that read and write long runs, for few terms and for few columns: many vectors by two columns.
 
+    Half of the registers hold sums, a quarter what these are sums of. A tile has the columns of one register block, so
+    that the next one is beside it in memory.
+    """
+    vectors, columns = max(2, machine.core.vector_registers // 4), 2
+    rows, k = vectors * machine.vector_elements(element_bytes), _TERMS_OF_LONG_ROWS
+    _, second = _cache_elements(machine, element_bytes)
+    m = Tile("m", max(rows, second // 4 // k // rows * rows))
+    shared = (False, True) if machine.threads > 1 else (False,)
+    inner = (Tile("k", k), Tile("n", columns))
+    return tuple(Blocking((replace(m, parallel=threads), *inner), vectors, columns) for threads in shared)
+
+
+def along_terms(machine: Machine, element_bytes: int, product: SymbolicProduct) -> tuple[Blocking, ...]:
+    """Blockings with vectors along k, for few rows (m) and for operands that both are contiguous along k.
+
+    A is copied where it isn't contiguous. There are none where B isn't, nor for operands of other types than C.
+    """
+    of_c = product.c.element
+    if product.b.strides["k"] != "1" or {product.a.element, product.b.element} != {of_c}:
+        return ()
+    width = machine.vector_elements(element_bytes)
+    if width < 2:
+        return ()
+    registers = machine.core.vector_registers
+    rows = 4 if registers >= 32 else 2
+    columns = (registers - rows - _OTHER_REGISTERS) // rows
+    first, second = _cache_elements(machine, element_bytes)
+    # The rows of a register block fill a quarter of the first level, those of a tile an eighth of the second.
+    k = Tile("k", max(width, first // 4 // rows // width * width))
+    m = Tile("m", max(rows, second // 8 // k.size // rows * rows))
+    n = Tile("n", _COLUMNS_ALONG_TERMS * columns)
+    orders = [(k, m, n)]
+    if machine.threads > 1:
+        orders.append((k, replace(n, parallel=True), m))
+    return tuple(Blocking(tiles, rows, columns, ("a",), "k") for tiles in orders)
+
+
+def usual_blockings(machine: Machine, element_bytes: int, product: SymbolicProduct) -> tuple[Blocking, ...]:
+    """Blockings that only registers, caches and threads decide.
+
+    They have two shapes of the register block with vectors along m, one for long rows, and one with vectors along k.
     Loops around m, n and k stay in the source's order, outside of all tiles. Each of them that moves C is a candidate
     for the threads.
 
-    On one thread, tiles are those of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008):
-    what a register block reads fills half of the first level, a tile of A or B half of the second; with copies of both
-    and without. On threads, tiles are as small as is worth a copy, so that products of middling size have several.
+    On one thread, tiles are those of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008),
+    with copies of both operands and without. On threads, tiles are as small as is worth a copy, so that products of
+    middling size have several.
     """
-    first, second = (level.bytes // element_bytes for level in machine.caches[:2])
     width = machine.vector_elements(element_bytes)
     blockings: list[Blocking] = []
     for vectors, columns in dict.fromkeys(
         (register_block(machine, element_bytes, 4096, 4096), (2, widest_block(machine)))
     ):
         rows = vectors * width
-        k = max(64, first // 2 // max(rows, columns) // 64 * 64)
-        m = Tile("m", max(rows, second // 2 // k // rows * rows))
-        n = Tile("n", max(columns, second // 2 // k // columns * columns))
-        of_k = Tile("k", k)
+        m, n, of_k = _goto_tiles(machine, element_bytes, vectors, columns)
         for tiles in ((m, of_k, n), (n, of_k, m)):
             blockings += [Blocking(tiles, vectors, columns, packed) for packed in ((), ("a", "b"))]
         if machine.threads > 1:
             few_rows, few_columns = Tile("m", rows, True), Tile("n", -(-rows // columns) * columns, True)
             blockings += [Blocking((few_rows, of_k, n), vectors, columns, packed) for packed in ((), ("a",))]
             blockings += [Blocking((few_columns, of_k, m), vectors, columns, packed) for packed in ((), ("b",))]
+    blockings += _of_long_rows(machine, element_bytes)
     blockings = list(dict.fromkeys(replace(each, packed=_with_copies(each.packed, product)) for each in blockings))
+    blockings += along_terms(machine, element_bytes, product)
+    return placed_in_loops(blockings, machine, product)
+
+
+def placed_in_loops(blockings: Sequence[Blocking], machine: Machine, product: SymbolicProduct) -> tuple[Blocking, ...]:
+    """The blockings inside of the loops around m, n and k: each as it is, and with one of these on threads."""
     if not product.outer:
         return tuple(blockings)
     threads = [role for role in product.outer if role in product.c.strides] if machine.threads > 1 else []
     placed = []
     for each in blockings:
-        shared = any(tile.parallel for tile in each.tiles)
-        for chosen in ("",) if shared else ("", *threads):
+        for chosen in ("",) if each.on_threads else ("", *threads):
             around = tuple(Tile(role, 1, role == chosen) for role in product.outer)
             placed.append(replace(each, tiles=(*around, *each.tiles)))
     return tuple(placed)

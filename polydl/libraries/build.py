@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,6 +50,9 @@ _PLACE = 8
 # A shape is measured if its operations take this part of the time limit at the processor's peak, and its arrays this
 # part of the memory: the source's own loops, measured beside the kernels, may reach a hundredth of the peak alone.
 _MOST_PEAK_PART, _MOST_MEMORY_PART = 1 / 1000, 1 / 8
+# Further shapes for each one that is optimized, of a part of the operations: the kernels that are in question after
+# the first measurements, and those that need none, are measured there for the decision between them.
+_FURTHER, _FURTHER_PART = 4, 1 / 8
 
 
 @dataclass(frozen=True)
@@ -197,8 +200,9 @@ def library(
     At each of ``shapes`` sampled shapes, which are not larger than the loops can be measured at, ``top_k`` variants of
     the nest are optimized; the winner's tiles, loop order and threads become a kernel for any size, which isl proves
     legal for all sizes of the ranges at once. Each kernel is measured at all shapes. Of them, the fewest are taken, at
-    most ``max_kernels``, of which one is within ``max_slowdown`` of the fastest at every shape, and a decision between
-    them is fitted.
+    most ``max_kernels``, of which one is within ``max_slowdown`` of the fastest at every shape. These, and kernels that
+    only the caches decide, are measured at four times as many further shapes; kernels are then taken anew, and a
+    decision between them is fitted.
 
     With ``out``, the C, its header, a shared library and a manifest are written there once all is measured. What the
     ``records`` hold (a directory, True for the user's, False for none) is not measured again, so that the next call
@@ -224,21 +228,23 @@ def library(
     def scop_of(*values: int) -> Scop:
         return read({each.name: value for each, value in zip(sizes, values, strict=True)})
 
-    def measurable(shape: Shape) -> bool:
+    def measurable(shape: Shape, part: float = 1.0) -> bool:
         scop = scop_of(*shape.values())
-        return scop.flops <= most_operations and scop.footprint <= _MOST_MEMORY_PART * target.memory_bytes
+        return scop.flops <= part * most_operations and scop.footprint <= part * _MOST_MEMORY_PART * target.memory_bytes
 
     with fork_server():
         nest = read_symbolic(read, sizes, leading)
         sampled = sampled_shapes(sizes, shapes, seed, measurable)
-        scops = [scop_of(*shape.values()) for shape in sampled]
+        drawn = sampled_shapes(sizes, _FURTHER * shapes, seed + 1, partial(measurable, part=_FURTHER_PART))
+        further = tuple(shape for shape in drawn if shape not in sampled)
+        scops, further_scops = ([scop_of(*shape.values()) for shape in some] for some in (sampled, further))
     product = symbolic_product(nest)
     exported = Naming(name, prefix).of(nest.scop.function.name)
     toolchain = Toolchain.find(compiler)
 
-    def tell(stage: str, done: int) -> None:
+    def tell(stage: str, done: int, total: int = len(sampled)) -> None:
         if progress is not None:
-            progress(Stage(stage, done, len(sampled)))
+            progress(Stage(stage, done, total))
 
     def code(kernel: Kernel) -> KernelSource:
         return alone(nest, product, kernel, target)
@@ -272,7 +278,12 @@ def library(
         for number, scop in enumerate(scops):
             times.append(measuring.times(scop, sources))
             tell("measure", number + 1)
-    measured = Measured(sampled, tuple(times), candidates)
+        covering = smallest_cover(times, list(candidates), max_kernels, max_slowdown, [ORIGINAL])
+        finalists = [code(candidates[name]) for name in dict.fromkeys([*covering, *(each.id for each in usual)])]
+        for number, scop in enumerate(further_scops):
+            times.append(measuring.times(scop, finalists))
+            tell("decide", number + 1, len(further))
+    measured = Measured((*sampled, *further), tuple(times), candidates)
     return chosen_library(nest, product, target, toolchain, measured, settings, read, exported, out)
 
 

@@ -40,7 +40,7 @@ def usual_kernels(nest: SymbolicNest, product: SymbolicProduct | None, machine: 
         return tuple(
             replace(each, blocking=blocking)
             for blocking in blockings
-            for each in _of_loops(nest, any(tile.parallel for tile in blocking.tiles), product)
+            for each in _of_loops(nest, blocking.on_threads, product)
         )
     threads = (False, True) if machine.threads > 1 else (False,)
     return tuple(dict.fromkeys(kernel for parallel in threads for kernel in _of_loops(nest, parallel, None)))

@@ -15,7 +15,15 @@ from itertools import product as combinations
 import numpy as np
 
 from polydl.libraries import extents as sums
-from polydl.libraries.blocking import Blocking, Operand, Tile, register_block, widest_block
+from polydl.libraries.blocking import (
+    Blocking,
+    Operand,
+    Tile,
+    along_terms,
+    placed_in_loops,
+    register_block,
+    widest_block,
+)
 from polydl.libraries.candidates import element_bytes, kernel_of
 from polydl.libraries.kernel import Kernel
 from polydl.libraries.product import INNER, SymbolicProduct
@@ -27,6 +35,9 @@ from polydl.machine import Machine
 # Register blocks in a tile of m and of n, and terms in a tile of k.
 _BLOCKS = (1, 2, 4, 8, 16, 32, 64, 128)
 _TERMS = (32, 64, 128, 256, 512)
+# Of tiles whose vectors run along k: register blocks of rows and of columns, and terms.
+_BLOCKS_ALONG_TERMS = (2, 8, 32)
+_ALONG_TERMS = (256, 512, 1024, 2048)
 
 
 @dataclass(frozen=True)
@@ -68,7 +79,7 @@ class Configurations:
 
 
 def _row(blocking: Blocking) -> list[float]:
-    """Innermost tiles, places of their loops, vectors, columns, copies, and which loops are on threads."""
+    """Innermost tiles, places of their loops, vectors, columns, copies, loops on threads, what vectors run along."""
     places = {tile.role: place for place, tile in enumerate(blocking.tiles)}
     shared = {tile.role for tile in blocking.tiles if tile.parallel}
     inner = sorted(INNER, key=lambda role: places[role])
@@ -80,6 +91,7 @@ def _row(blocking: Blocking) -> list[float]:
         *(float(name in blocking.packed) for name in ("a", "b")),
         *(float(role in shared) for role in INNER),
         float(bool(shared - set(INNER))),
+        float(blocking.along == "k"),
     ]
 
 
@@ -89,11 +101,12 @@ def _of_product(product: SymbolicProduct, machine: Machine, element: int, table:
     extent = np.array([sizes[role] for role in INNER])
     tiles = np.minimum(table[:, :3], extent)
     counts = np.ceil(extent / table[:, :3])
-    rows = table[:, 6] * machine.vector_elements(element)
+    of_terms = table[:, 14]
+    rows = table[:, 6] * np.where(of_terms > 0, 1, machine.vector_elements(element))
     waste = [np.ceil(tiles[:, 0] / rows) * rows / tiles[:, 0]]
     waste.append(np.ceil(tiles[:, 1] / table[:, 7]) * table[:, 7] / tiles[:, 1])
     chunks = np.prod(np.where(table[:, 10:13] > 0, counts, 1), axis=1) * np.where(table[:, 13] > 0, around, 1)
-    shared = table[:, 10:].max(axis=1)
+    shared = table[:, 10:14].max(axis=1)
     columns = [
         np.log2(tiles),
         np.log2(counts),
@@ -101,6 +114,7 @@ def _of_product(product: SymbolicProduct, machine: Machine, element: int, table:
         np.log2(table[:, 6:8]),
         table[:, 8:10],
         shared[:, None],
+        of_terms[:, None],
         np.log2(np.minimum(machine.threads, chunks))[:, None],
         np.log2(np.stack(waste, axis=1)),
         np.broadcast_to(np.log2([*extent, around]), (len(table), 4)),
@@ -134,4 +148,16 @@ def every_configuration(nest: SymbolicNest, product: SymbolicProduct, machine: M
                     tiles = tuple(Tile(role, sizes[role], role == shared) for role in order)
                     blocking = Blocking((*outer, *tiles), vectors, columns, packed)
                     found.append(replace(others[bool(shared)], blocking=blocking))
+    of_terms = [
+        _resized(base, {"m": m * base.vectors, "n": n * base.columns, "k": k})
+        for base in along_terms(machine, element, product)
+        for m, n, k in combinations(_BLOCKS_ALONG_TERMS, _BLOCKS_ALONG_TERMS, _ALONG_TERMS)
+        if m * base.vectors * k * element <= most
+    ]
+    for blocking in placed_in_loops(of_terms, machine, product):
+        found.append(replace(others[blocking.on_threads], blocking=blocking))
     return tuple(found)
+
+
+def _resized(blocking: Blocking, sizes: dict[str, int]) -> Blocking:
+    return replace(blocking, tiles=tuple(replace(tile, size=sizes[tile.role]) for tile in blocking.tiles))

@@ -36,6 +36,28 @@ def copies(operand: Operand, element: str, *, widened: bool) -> tuple[Function, 
     return _copy_block(operand, element, widened=widened), _copy_a(element) if operand == "a" else _copy_b(element)
 
 
+def row_copy(element: str) -> Function:
+    """The function that copies a tile of A, of that type of C, so that its rows are contiguous along k."""
+    i, inner = Name("i"), Name("l")
+    target = Element("to", (added(times(i, _K), inner),))
+    value = Element("a", (added(times(i, Name("am")), times(inner, Name("ak"))),))
+    body = below(inner, _K, (below(i, _M, (Assign(target, "=", value),), _ONE),), _ONE)
+    return Function(
+        "polydl_pack_rows",
+        (("long", "m"), ("long", "k"), (f"const {element} *", "a"), ("long", "am"), ("long", "ak"),
+         (f"{ELEMENT} *", "to")),
+        (body,),
+        inlining="",
+        comment="Copies a tile of A by rows.",
+    )  # fmt: skip
+
+
+def row_copy_call(low: dict[str, Expr], high: dict[str, Expr], start: Expr) -> Node:
+    """Copies the tile of A that begins at ``start`` by rows."""
+    sizes = [difference(high[role], low[role]) for role in ("m", "k")]
+    return Evaluate(Apply("polydl_pack_rows", (*sizes, start, Name("am"), Name("ak"), Name(panel("a")))))
+
+
 def copy_call(
     operand: Operand, low: dict[str, Expr], high: dict[str, Expr], block: int, width: int, start: Expr
 ) -> Node:

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.codegen import print_c
-from polydl.codegen.loop_ir import Body, Declare, Evaluate, Function, Node, Pragma, Variable
+from polydl.codegen.loop_ir import Body, Declare, Evaluate, Function, If, Node, Pragma, Variable
 from polydl.codegen.values import Apply, Binary, Conditional, Expr, Integer, Name
 from polydl.libraries import extents as sums
 from polydl.libraries.blocking import Blocking, Operand
-from polydl.libraries.panel_code import WIDENED, copies, copy_call, panel, panel_memory
+from polydl.libraries.dot_code import EVEN_ROWS, IN_REGISTER, dot_blocks, dot_tile, dot_tile_name, lane_types
+from polydl.libraries.panel_code import WIDENED, copies, copy_call, panel, panel_memory, row_copy, row_copy_call
 from polydl.libraries.product import INNER, Role, SymbolicProduct
 from polydl.libraries.tile_code import (
     ELEMENT,
@@ -30,6 +31,8 @@ from polydl.libraries.tile_code import (
 
 _OPERANDS: tuple[Operand, ...] = ("a", "b")
 _BEGINNING = Integer(0)
+# Whether rows of A are contiguous along k as they lie in memory.
+_BY_ROWS = Binary("==", Name("ak"), Integer(1))
 
 
 @dataclass(frozen=True)
@@ -45,6 +48,11 @@ class ProductCode:
     def scaled(self) -> bool:
         """Whether all products are multiplied by a factor."""
         return bool(self.product.scale)
+
+    @property
+    def _along_terms(self) -> bool:
+        """Whether vectors of one of the blockings run along k."""
+        return any(blocking.along == "k" for blocking in self.blockings)
 
     def function(self, blocking: Blocking) -> str:
         """The name of a blocking's function."""
@@ -67,25 +75,26 @@ class ProductCode:
         """C at file scope."""
         if not self.blockings:
             return []
-        shapes = dict.fromkeys((blocking.vectors, blocking.columns) for blocking in self.blockings)
-        blocks = [block for shape in shapes for block in register_blocks(*self._shape(shape), scaled=self.scaled)]
-        functions = [
-            *dict.fromkeys(blocks),
-            *(tile(*self._shape(shape), scaled=self.scaled) for shape in shapes),
-        ]
+        shapes = dict.fromkeys((each.along, each.vectors, each.columns) for each in self.blockings)
+        blocks, tiles = [], []
+        for along, rows, columns in shapes:
+            if along == "m":
+                blocks += register_blocks(rows, self.width, columns, scaled=self.scaled)
+                tiles.append(tile(rows, self.width, columns, scaled=self.scaled))
+            else:
+                blocks += dot_blocks(rows, self.width, columns, scaled=self.scaled)
+                tiles.append(dot_tile(rows, columns, scaled=self.scaled))
+        functions = [*dict.fromkeys(blocks), *tiles]
         return [
             f"typedef {self.product.element} {ELEMENT};",
             *(vector_type(self.product.element, width) for width in vector_widths(self.width)),
             NEXT_BLOCK,
+            *([EVEN_ROWS, IN_REGISTER, *lane_types(self.product.element, self.width)] if self._along_terms else []),
             *self._copies(),
             *map(print_c.definition, functions),
             *self._panels(),
             *(print_c.definition(self._loops(blocking)) for blocking in self.blockings),
         ]
-
-    def _shape(self, shape: tuple[int, int]) -> tuple[int, int, int]:
-        vectors, columns = shape
-        return vectors, self.width, columns
 
     @property
     def _strides(self) -> list[tuple[str, Role]]:
@@ -122,9 +131,12 @@ class ProductCode:
 
     def _copies(self) -> list[str]:
         """The functions that copy tiles."""
-        copied = [name for name in _OPERANDS if any(name in blocking.packed for blocking in self.blockings)]
+        in_panels = [blocking.packed for blocking in self.blockings if blocking.along == "m"]
+        copied = [name for name in _OPERANDS if any(name in packed for packed in in_panels)]
         halves = {name for name in copied if self.product.operands[name].element == BFLOAT16}
         functions = [each for name in copied for each in copies(name, self._type(name), widened=name in halves)]
+        if self._along_terms:
+            functions.append(row_copy(self._type("a")))
         return [*([WIDENED] if halves else []), *map(print_c.definition, functions)]
 
     def _panels(self) -> list[str]:
@@ -141,7 +153,7 @@ class ProductCode:
         low: dict[Role, Expr] = dict.fromkeys(roles, _BEGINNING)
         high: dict[Role, Expr] = {role: Name(role) for role in roles}
         body = self._tiles(blocking, 0, low, high)
-        ignored = unused(*([] if "a" in blocking.packed else ["am"]))
+        ignored = unused("bk") if blocking.along == "k" else unused(*([] if "a" in blocking.packed else ["am"]))
         words = f"{blocking.words(self.product)}."
         return Function(self.function(blocking), self._parameters, (*ignored, *body), inlining="", comment=words)
 
@@ -168,18 +180,24 @@ class ProductCode:
 
     def _product(self, blocking: Blocking, low: dict[Role, Expr], high: dict[Role, Expr]) -> Node:
         """Computes the product of a tile."""
-        starts = {
-            name: Name(panel(name)) if name in blocking.packed else self._start(name, low, self.product.loops)
-            for name in _OPERANDS
-        }
+        sizes = [difference(high[role], low[role]) for role in INNER]
+        in_place = {name: self._start(name, low, self.product.loops) for name in ("a", "b", "c")}
+        result = (in_place["c"], Name("cn"), *([Name("scale")] if self.scaled else []))
+        if blocking.along == "k":
+            rows = Conditional(_BY_ROWS, in_place["a"], Name(panel("a")))
+            step = Conditional(_BY_ROWS, Name("am"), difference(high["k"], low["k"]))
+            arguments = (*sizes, rows, step, in_place["b"], Name("bn"), *result)
+            return Evaluate(Apply(dot_tile_name(blocking.vectors, blocking.columns), arguments))
+        starts = {name: Name(panel(name)) if name in blocking.packed else in_place[name] for name in _OPERANDS}
         arguments = (
-            *(difference(high[role], low[role]) for role in INNER),
-            *(Integer(int(name in blocking.packed)) for name in _OPERANDS),
-            starts["a"], Name("ak"), starts["b"], Name("bk"), Name("bn"),
-            self._start("c", low, self.product.loops), Name("cn"), *([Name("scale")] if self.scaled else []),
+            *sizes, *(Integer(int(name in blocking.packed)) for name in _OPERANDS),
+            starts["a"], Name("ak"), starts["b"], Name("bk"), Name("bn"), *result,
         )  # fmt: skip
         return Evaluate(Apply(tile_function(blocking.vectors, blocking.columns), arguments))
 
     def _copy(self, blocking: Blocking, operand: Operand, low: dict[Role, Expr], high: dict[Role, Expr]) -> Node:
+        start = self._start(operand, low, self.product.loops)
+        if blocking.along == "k":
+            return If(Binary("!=", Name("ak"), Integer(1)), (row_copy_call(low, high, start),))
         block = blocking.vectors * self.width if operand == "a" else blocking.columns
-        return copy_call(operand, low, high, block, self.width, self._start(operand, low, self.product.loops))
+        return copy_call(operand, low, high, block, self.width, start)

@@ -1,4 +1,4 @@
-"""Which sizes of a range are measured: corners, powers of two and their neighbours, primes, and log-uniform ones."""
+"""Which sizes of a range are measured: corners, edges, powers of two and their neighbours, primes, log-uniform ones."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from polydl.libraries.ranges import SizeRange
 Shape = Mapping[str, int]
 # Draws for each shape that is wanted, before a small range is taken to be exhausted.
 _MOST_DRAWS = 50
+# Of so many random shapes, one lies at the edge of a range: matrices of one row, or products of one term.
+_EDGES = 4
 
 
 def sampled_shapes(
@@ -20,7 +22,8 @@ def sampled_shapes(
     """``count`` different shapes within the ranges, or as many as there are; the same ones for the same seed.
 
     First the smallest of all sizes, and the largest; then random ones: each size is log-uniform, and is then kept,
-    moved to the next power of two, to a neighbour of one, or to the next prime, each as often. None of them but the
+    moved to the next power of two, to a neighbour of one, or to the next prime, each as often. In every fourth of them
+    one size, each in its turn, is the smallest of its range. None of them but the
     smallest is one that is not ``measurable``: in place of the largest sizes, those are taken whose greatest ones have
     been halved until it is, and others are drawn for random ones.
     """
@@ -39,10 +42,13 @@ def sampled_shapes(
     while largest != lowest and not admitted(largest):
         largest = _halved(largest, ranges)
     shapes[largest] = None
-    for _ in range(_MOST_DRAWS * count):
+    for number in range(_MOST_DRAWS * count):
         if len(shapes) >= count:
             break
         drawn = tuple(each.nearest(_draw(each, generator)) for each in ranges)
+        if number % _EDGES == 0:
+            place = number // _EDGES % len(ranges)
+            drawn = (*drawn[:place], ranges[place].low, *drawn[place + 1 :])
         if drawn not in shapes and admitted(drawn):
             shapes[drawn] = None
     return tuple(named(sizes) for sizes in list(shapes)[:count])

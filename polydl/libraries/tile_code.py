@@ -97,17 +97,17 @@ def tile(vectors: int, width: int, columns: int, *, scaled: bool) -> Function:
         rows = (If(condition, (_by_columns(count, size, columns, scaled=scaled),), rows),)
     inner: Body = (
         Assign(_COLUMNS, "=", Apply("polydl_columns", (difference(Name("n"), _COLUMN), Integer(columns)))),
-        _constant(f"const {ELEMENT} *", "place", added(Name("b"), times(_COLUMN, _if_copied("b", _K, Name("bn"))))),
-        _constant("const long", "stride_bk", _if_copied("b", _COLUMNS, Name("bk"))),
-        _constant("const long", "stride_bn", _if_copied("b", Integer(1), Name("bn"))),
-        _constant(f"{ELEMENT} *", "to", added(Name("c"), _ROW, times(_COLUMN, Name("cn")))),
+        constant(f"const {ELEMENT} *", "place", added(Name("b"), times(_COLUMN, _if_copied("b", _K, Name("bn"))))),
+        constant("const long", "stride_bk", _if_copied("b", _COLUMNS, Name("bk"))),
+        constant("const long", "stride_bn", _if_copied("b", Integer(1), Name("bn"))),
+        constant(f"{ELEMENT} *", "to", added(Name("c"), _ROW, times(_COLUMN, Name("cn")))),
         *rows,
     )
     next_rows = Apply("polydl_rows", (difference(Name("m"), _ROW), Integer(vectors * width), Integer(width)))
     outer: Body = (
         Assign(_ROWS, "=", next_rows),
-        _constant(f"const {ELEMENT} *", "from", added(Name("a"), _if_copied("a", times(_ROW, _K), _ROW))),
-        _constant("const long", "stride_a", _if_copied("a", _ROWS, Name("ak"))),
+        constant(f"const {ELEMENT} *", "from", added(Name("a"), _if_copied("a", times(_ROW, _K), _ROW))),
+        constant("const long", "stride_a", _if_copied("a", _ROWS, Name("ak"))),
         Declare("long", (Variable("columns"),)),
         below(_COLUMN, Name("n"), inner, _COLUMNS),
     )
@@ -124,13 +124,18 @@ def register_blocks(vectors: int, width: int, columns: int, *, scaled: bool) -> 
     return [
         _register_block(count, size, number, scaled=scaled)
         for count, size in (*rows, (1, 1))
-        for number in _column_counts(columns)
+        for number in column_counts(columns)
     ]
 
 
 def vector_widths(width: int) -> list[int]:
     """Elements of the vectors that register blocks have, the longest first."""
     return [*([width] if width > 1 else []), *_narrower(width)]
+
+
+def vector_name(width: int) -> str:
+    """C of the type of a vector of so many elements, or of one."""
+    return f"polydl_vector{width}" if width > 1 else ELEMENT
 
 
 def vector_type(element: str, width: int) -> str:
@@ -146,7 +151,7 @@ def _narrower(width: int) -> list[int]:
     return [width >> power for power in range(1, width.bit_length() - 1)]
 
 
-def _column_counts(columns: int) -> list[int]:
+def column_counts(columns: int) -> list[int]:
     """Columns of the register blocks of a tile, the largest first."""
     powers = [1 << power for power in range(columns.bit_length()) if 1 << power < columns]
     return [columns, *reversed(powers)]
@@ -168,7 +173,7 @@ def _if_copied(operand: str, copied: Expr, otherwise: Expr) -> Expr:
     return Conditional(Name(f"packed_{operand}"), copied, otherwise)
 
 
-def _constant(kind: str, name: str, value: Expr) -> Declare:
+def constant(kind: str, name: str, value: Expr) -> Declare:
     return Declare(kind, (Variable(name, initial=value),))
 
 
@@ -179,7 +184,7 @@ def _by_columns(vectors: int, width: int, columns: int, *, scaled: bool) -> Node
     arguments = (_K, last, *map(Name, names))
     calls = [
         (number, (Evaluate(Apply(_block_name(vectors, width, number), arguments)),))
-        for number in _column_counts(columns)
+        for number in column_counts(columns)
     ]
     return Switch(_COLUMNS, tuple(calls))
 
@@ -189,7 +194,7 @@ def _register_block(vectors: int, width: int, columns: int, *, scaled: bool) -> 
 
     With ``scaled`` the products are added up by themselves, multiplied by the factor, and added to C.
     """
-    vector = f"polydl_vector{width}" if width > 1 else ELEMENT
+    vector = vector_name(width)
     starts: list[Expr] = [Integer(number * width) for number in range(vectors - 1)]
     starts.append(_LAST if vectors > 1 else _ZERO)
     pointers = [Name(f"b{first}") for first in range(0, columns, _SHARED)]
@@ -211,13 +216,13 @@ def _register_block(vectors: int, width: int, columns: int, *, scaled: bool) -> 
 
     zero = Compound(vector, (_ZERO,)) if width > 1 else _ZERO
     body: list[Node] = unused(*(["last"] if vectors == 1 else []), *(["bn", "cn"] if columns == 1 else []))
-    body += [_constant(vector, total(v, u).name, zero if scaled else read(of_c(v, u))) for v, u in places]
+    body += [constant(vector, total(v, u).name, zero if scaled else read(of_c(v, u))) for v, u in places]
     body += [
-        _constant(f"const {ELEMENT} *", pointer.name, linear([(1, Name("b")), (number * _SHARED, Name("bn"))]))
+        constant(f"const {ELEMENT} *", pointer.name, linear([(1, Name("b")), (number * _SHARED, Name("bn"))]))
         for number, pointer in enumerate(pointers)
     ]
     terms: Body = (
-        *(_constant(f"const {vector}", f"a{v}", read(added(Name("a"), start))) for v, start in enumerate(starts)),
+        *(constant(f"const {vector}", f"a{v}", read(added(Name("a"), start))) for v, start in enumerate(starts)),
         Assign(Name("a"), "+=", Name("ak")),
         *map(column, range(columns)),
         *(Assign(pointer, "+=", Name("bk")) for pointer in pointers),

@@ -8,7 +8,7 @@ measures some of them; the others are told by the system, were published of this
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -288,6 +288,12 @@ class Constant:
 def _even_piece(length: int, largest: int) -> int:
     """The size of the pieces, as even as can be, that a length is split into if none may be longer than ``largest``."""
     return -(-length // -(-length // largest))
+
+
+def cache_constants(cache_bytes: Sequence[int]) -> tuple[Constant, ...]:
+    """The sizes of the first two caches, innermost first, as constants; an only cache is both."""
+    sizes = {"first_cache_bytes": cache_bytes[0], "second_cache_bytes": cache_bytes[:2][-1]}
+    return constants(sizes, "detected")
 
 
 def constants(values: Mapping[str, Any], source: Source) -> tuple[Constant, ...]:

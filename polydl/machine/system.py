@@ -15,7 +15,7 @@ import platformdirs
 
 from polydl.errors import MachineError
 from polydl.machine.caches import CACHE_SIZES_EXAMPLE, parse_cache_sizes, size_text
-from polydl.machine.core import Constant, Core, constants
+from polydl.machine.core import Constant, Core, cache_constants, constants
 from polydl.machine.families import published
 from polydl.machine.profile import Identity, Profile, Surroundings, read_for
 
@@ -87,11 +87,11 @@ class System:
     def core(self) -> Core:
         """The constants of a core that were published, and in place of some those that the system tells."""
         core = published(self.identity.cpu_id, self.identity.features, self.vector_bytes, self.caches[0].line_bytes)
-        return core.having(self.constants)
+        return core.having((*cache_constants([cache.bytes for cache in self.caches]), *self.constants))
 
     @property
     def constants(self) -> tuple[Constant, ...]:
-        """The constants of a core that the system tells."""
+        """The constants of a core that the system tells, beside the sizes of caches."""
         return constants({"page_bytes": self.page_bytes}, "detected")
 
     def calibration_path(self, directory: Path) -> Path:

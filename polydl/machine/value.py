@@ -22,7 +22,7 @@ from polydl.errors import MachineError
 from polydl.files import writing
 from polydl.machine.caches import CacheLevel, check_cache_sizes, parse_cache_sizes
 from polydl.machine.call_times import CallTimes, read_call_times
-from polydl.machine.core import Constant, Core, constants
+from polydl.machine.core import Constant, Core, cache_constants, constants
 from polydl.machine.families import published
 from polydl.machine.profile import Profile
 from polydl.machine.speeds import Speeds, calibrated_speeds, stored_or_measured
@@ -142,9 +142,9 @@ class Machine:
         first, *further = self.caches
         known = published(self.cpu_id, self.isa, self.vector_bytes, first.line_bytes).having(self.constants)
         rate = further[0].bandwidth_bytes_per_second if further else self.memory_bandwidth_bytes_per_second
-        sizes = {"first_cache_bytes": first.bytes, "second_cache_bytes": self.second_cache_bytes}
+        sizes = cache_constants([level.bytes for level in self.caches])
         rates = {"second_cache_bytes_per_cycle": rate * self._cycle_seconds_of(known)}
-        return known.having((*constants(sizes, "detected"), *constants(rates, "measured"), *self.constants))
+        return known.having((*sizes, *constants(rates, "measured"), *self.constants))
 
     @property
     def second_cache_bytes(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, get_args
 
-from polydl.machine.core import CONSTANTS, Source, constants
+from polydl.machine.core import CONSTANTS, Source
 from polydl.presentation import notation, tables
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ _COLUMNS = (1, 2, 4, 6, 8, 12, 16, 28, 32, 64)
 _STEPS = 256
 
 
-def profile_text(profile: Profile, published: Core) -> str:
-    """``published`` are the constants of this processor's cores, of which the profile has measured some."""
+def profile_text(profile: Profile, core: Core) -> str:
+    """``core`` has the constants of this processor's cores, those among them that the profile has measured."""
     cores = profile.identity.cores
     levels = tables.table(
         "level", "walked", "latency", "loaded", "one core", "all cores",
@@ -45,7 +45,7 @@ def profile_text(profile: Profile, published: Core) -> str:
         "",
         tables.rendered(levels),
         "",
-        core_text(published.having(constants(profile.constants, "measured"))),
+        core_text(core),
     ]
     return "\n".join([*head, *(_throughput_text(table) for table in profile.throughputs)])
 

@@ -1,0 +1,240 @@
+"""The product of one tile with vectors along k: dot products, whose lanes are added up at the end.
+
+Terms that don't fill a vector are the last lanes of one whose other lanes count as zeros. Products of fewer terms than
+a vector has are added up one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from polydl.codegen.loop_ir import Assign, Body, Declare, Evaluate, Function, If, Node, Switch, Variable
+from polydl.codegen.values import (
+    Apply,
+    Binary,
+    Cast,
+    Compound,
+    Element,
+    Expr,
+    Integer,
+    Name,
+    Unary,
+    linear,
+)
+from polydl.libraries.tile_code import (
+    ELEMENT,
+    added,
+    below,
+    column_counts,
+    constant,
+    difference,
+    times,
+    unused,
+    vector_name,
+)
+
+#: C of the rows of a tile's next register block.
+EVEN_ROWS = """\
+/* Rows of the next register block of a tile with so many left: as even as can be. */
+static inline long polydl_even_rows(long left, long block)
+{
+  const long blocks = (left + block - 1) / block;
+  return (left + blocks - 1) / blocks;
+}"""
+#: C that keeps a vector which several products read in a register; compilers read it from memory again for each one.
+IN_REGISTER = """\
+#if defined(__x86_64__)
+#define polydl_in_register(vector) __asm__("" : "+v"(vector))
+#elif defined(__aarch64__)
+#define polydl_in_register(vector) __asm__("" : "+w"(vector))
+#else
+#define polydl_in_register(vector) ((void)(vector))
+#endif"""
+_OPERANDS = (
+    (f"const {ELEMENT} *", "a"), ("long", "am"), (f"const {ELEMENT} *", "b"), ("long", "bn"),
+    (f"{ELEMENT} *", "c"), ("long", "cn"),
+)  # fmt: skip
+_SCALE = "scale"
+_ZERO, _L, _K = Integer(0), Name("l"), Name("k")
+_ROW, _ROWS, _COLUMN, _COLUMNS = Name("row"), Name("rows"), Name("column"), Name("columns")
+
+
+#: The type of integers as long as C's elements, whose bits select lanes.
+BITS = "polydl_lane"
+
+
+def bits_name(width: int) -> str:
+    """C of the type of a vector of so many of them."""
+    return f"polydl_lanes{width}"
+
+
+def lane_types(element: str, width: int) -> list[str]:
+    """C that declares them, for elements of that type."""
+    return [
+        f"typedef {'long' if element == 'double' else 'int'} {BITS};",
+        f"typedef {BITS} {bits_name(width)} __attribute__((vector_size({width} * sizeof({BITS})), "
+        f"aligned(sizeof({BITS})), may_alias));",
+    ]
+
+
+def dot_tile_name(rows: int, columns: int) -> str:
+    """The name of the function for tiles of these register blocks."""
+    return f"polydl_dots{rows}x{columns}_tile"
+
+
+def _block_name(rows: int, columns: int) -> str:
+    return f"polydl_dots{rows}x{columns}"
+
+
+def _operands(scaled: bool) -> tuple[tuple[str, str], ...]:
+    return (*_OPERANDS, *([(ELEMENT, _SCALE)] if scaled else []))
+
+
+def dot_tile(rows: int, columns: int, *, scaled: bool) -> Function:
+    """The function that adds one tile's product to C. Rows of A, and columns of B, are contiguous along k."""
+    names = ("am", "place", "bn", "to", "cn", *([_SCALE] if scaled else []))
+    arguments = (_K, added(Name("a"), times(_ROW, Name("am"))), *map(Name, names))
+
+    def by_columns(count: int) -> Node:
+        calls = [
+            (number, (Evaluate(Apply(_block_name(count, number), arguments)),)) for number in column_counts(columns)
+        ]
+        return Switch(_COLUMNS, tuple(calls))
+
+    inner: Body = (
+        Assign(_ROWS, "=", Apply("polydl_even_rows", (difference(Name("m"), _ROW), Integer(rows)))),
+        constant(f"{ELEMENT} *", "to", added(Name("c"), _ROW, times(_COLUMN, Name("cn")))),
+        Switch(_ROWS, tuple((count, (by_columns(count),)) for count in range(rows, 0, -1))),
+    )
+    outer: Body = (
+        Assign(_COLUMNS, "=", Apply("polydl_columns", (difference(Name("n"), _COLUMN), Integer(columns)))),
+        constant(f"const {ELEMENT} *", "place", added(Name("b"), times(_COLUMN, Name("bn")))),
+        Declare("long", (Variable("rows"),)),
+        below(_ROW, Name("m"), inner, _ROWS),
+    )
+    body = (Declare("long", (Variable("columns"),)), below(_COLUMN, Name("n"), outer, _COLUMNS))
+    parameters = (*(("long", role) for role in ("m", "n", "k")), *_operands(scaled))
+    return Function(dot_tile_name(rows, columns), parameters, body, inlining="")
+
+
+def dot_blocks(rows: int, width: int, columns: int, *, scaled: bool) -> list[Function]:
+    """The functions of the register blocks into which tiles are cut, for vectors of up to ``width`` elements."""
+    return [
+        _dot_block(count, width, number, scaled=scaled)
+        for count in range(1, rows + 1)
+        for number in column_counts(columns)
+    ]
+
+
+def _dot_block(rows: int, width: int, columns: int, *, scaled: bool) -> Function:
+    """The function that adds the dot products of ``rows`` rows of A and ``columns`` columns of B to C."""
+    kind, places = vector_name(width), [(v, u) for u in range(columns) for v in range(rows)]
+    sums = [f"c{v}_{u}" for v, u in places]
+    body: list[Node] = unused(*(["am"] if rows == 1 else []), *(["bn", "cn"] if columns == 1 else []))
+    long: list[Node] = [Declare(kind, (Variable(name, initial=Compound(kind, (_ZERO,))),)) for name in sums]
+    rest = Binary("%", _K, Integer(width))
+    long.append(below(_L, difference(_K, rest), _terms(rows, columns, width, masked=False), Integer(width)))
+    lanes = Compound(bits_name(width), tuple(map(Integer, range(width))))
+    first = Binary("-", Integer(width), Name("rest"))
+    mask = Binary(">=", lanes, Binary("+", Compound(bits_name(width), (_ZERO,)), Cast(BITS, first)))
+    tail: Body = (
+        constant("const long", "l", difference(_K, Integer(width))),
+        constant(f"const {bits_name(width)}", "mask", mask),
+        *_terms(rows, columns, width, masked=True),
+    )
+    long += [constant("const long", "rest", rest), If(Name("rest"), tail)]
+    long.append(Declare(ELEMENT, (Variable("sums", extents=(len(places),)),)))
+    done = 0
+    while done < len(sums):
+        count = min(width, 1 << (len(sums) - done).bit_length() - 1)
+        nodes, total = _totals(sums[done : done + count], width)
+        target = Unary("*", Cast(f"{vector_name(count)} *", added(Name("sums"), Integer(done))))
+        long += [*nodes, Assign(target, "=", total)]
+        done += count
+    for number, (v, u) in enumerate(places):
+        long.append(_stored(Element("sums", (Integer(number),)), Integer(v), Integer(u), scaled=scaled))
+    body.append(If(Binary("<", _K, Integer(width)), _short(rows, columns, scaled=scaled), tuple(long)))
+    parameters = (("long", "k"), *_operands(scaled))
+    return Function(_block_name(rows, columns), parameters, tuple(body), inlining="")
+
+
+def _stored(total: Expr, row: Expr, column: Expr, *, scaled: bool) -> Node:
+    """Adds a sum to C."""
+    place = added(*([row] if row != _ZERO else []), times(column, Name("cn")))
+    return Assign(Element("c", (place,)), "+=", times(Name(_SCALE), total) if scaled else total)
+
+
+def _short(rows: int, columns: int, *, scaled: bool) -> Body:
+    """The dot products of fewer terms than a vector has."""
+    v, u = Name("v"), Name("u")
+    product = Binary(
+        "*",
+        Element("a", (added(times(v, Name("am")), _L),)),
+        Element("b", (added(times(u, Name("bn")), _L),)),
+    )
+    inner: Body = (
+        Declare(ELEMENT, (Variable("total", initial=_ZERO),)),
+        below(_L, _K, (Assign(Name("total"), "+=", product),), Integer(1)),
+        _stored(Name("total"), v, u, scaled=scaled),
+    )
+    return (below(u, Integer(columns), (below(v, Integer(rows), inner, Integer(1)),), Integer(1)),)
+
+
+def _terms(rows: int, columns: int, width: int, *, masked: bool) -> Body:
+    """Adds the products of ``width`` terms, of which the number ``l`` is the first, to each sum.
+
+    With a mask the lanes that are not in it count as zeros, in both operands: an infinity times zero is no zero.
+    """
+    kind = vector_name(width)
+
+    def read(operand: str, stride: str, number: int) -> Expr:
+        place = linear([(1, Name(operand)), (1, _L), (number, Name(stride))])
+        if not masked:
+            return Unary("*", Cast(f"const {kind} *", place))
+        bits = Unary("*", Cast(f"const {bits_name(width)} *", place))
+        return Cast(kind, Binary("&", bits, Name("mask")))
+
+    body: list[Node] = [constant(f"const {kind}", f"a{v}", read("a", "am", v)) for v in range(rows)]
+    for u in range(columns):
+        body.append(Declare(kind, (Variable(f"b{u}", initial=read("b", "bn", u)),)))
+        if rows > 1:
+            body.append(Evaluate(Apply("polydl_in_register", (Name(f"b{u}"),))))
+        body += [Assign(Name(f"c{v}_{u}"), "+=", Binary("*", Name(f"a{v}"), Name(f"b{u}"))) for v in range(rows)]
+    return tuple(body)
+
+
+def _totals(sums: Sequence[str], width: int) -> tuple[list[Node], Expr]:
+    """The sum of the lanes of each vector, as a vector of them. Their number is a power of two, at most ``width``.
+
+    Two vectors become one, with half as many lanes for each of their sums, until one is left; then it becomes shorter.
+    """
+    nodes: list[Node] = []
+    names, lanes = list(sums), width
+    while len(names) > 1:
+        pairs = list(zip(names[::2], names[1::2], strict=True))
+        names = []
+        for one, other in pairs:
+            names.append(f"{one}_{lanes}")
+            nodes.append(constant(f"const {vector_name(width)}", names[-1], _halves_added(one, other, width, lanes)))
+        lanes //= 2
+    (name,) = names
+    while lanes > 1:
+        width //= 2
+        value = _halves_added(name, "", 2 * width, lanes)
+        if width == 1:
+            return nodes, value
+        name = f"{name}_{lanes}"
+        nodes.append(constant(f"const {vector_name(width)}", name, value))
+        lanes //= 2
+    return nodes, Name(name)
+
+
+def _halves_added(one: str, other: str, width: int, lanes: int) -> Expr:
+    """The sums in vectors of ``width`` elements, ``lanes`` for each sum, with half as many for each."""
+    if width == 2 and not other:
+        return Binary("+", *(Element(one, (Integer(lane),)) for lane in range(2)))
+    elements = range(2 * width if other else width)
+    halves = ([lane for lane in elements if lane % lanes // (lanes // 2) == half] for half in (0, 1))
+    vectors = (Name(one), Name(other or one))
+    low, high = (Apply("__builtin_shufflevector", (*vectors, *map(Integer, half))) for half in halves)
+    return Binary("+", low, high)
