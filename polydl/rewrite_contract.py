@@ -113,7 +113,8 @@ class Rewrite(Protocol[S]):
     def apply(self, scop: Scop, step: S, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:
         """The scop rewritten; ``dependences`` are its own.
 
-        Its nests come one after the other, unless the phase is ``PREPARATION`` or ``OUTERMOST_LOOP``.
+        Its nests come one after the other if the rewrite is the first one or follows those of the phase ``PREPARATION``
+        alone, and is not of that phase or ``OUTERMOST_LOOP`` itself. After other rewrites, nests may share loops.
 
         Raises IllegalVariantError for a step that is wrong here, or that a dependence forbids.
         """

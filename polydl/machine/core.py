@@ -16,7 +16,8 @@ from typing import Any, Literal, get_args
 from polydl.errors import MachineError
 
 #: Where a constant comes from: measured here by ``polydl calibrate``, told by the system, published of this family of
-#: processors, usual of all processors with these instructions, or given by a person.
+#: processors, fitted to what was measured on a core of this family, usual of all processors with these instructions, or
+#: given by a person.
 Source = Literal["measured", "detected", "published", "fitted", "generic", "given"]
 
 
@@ -140,7 +141,8 @@ class Core:
     #: walk takes beyond the first table.
     first_tlb_miss_cycles: float
     #: Distances in bytes at which addresses fall into the same set of the first- and of the second-level cache: their
-    #: sets times the bytes of a line. Processors tell them (``cpuid``, ``CCSIDR``).
+    #: sets times the bytes of a line. The values are those of ``families``: processors tell their own (``cpuid``,
+    #: ``CCSIDR``), but nothing here asks.
     same_set_bytes: tuple[int, int]
     #: Places of a set that every cache is taken to have at least.
     fewest_ways: int

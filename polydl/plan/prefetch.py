@@ -52,7 +52,8 @@ class Prefetch:
 def prefetch_of(scop: Scop, plan: NestPlan, match: GemmMatch, site: GemmSite, core: Core) -> Prefetch | None:
     """What the calls of a site prefetch.
 
-    A ``comes_from_afar``. None if it is hardly used, if its tiles are not contiguous, or if there is but one of them.
+    The caller makes sure that A comes from beyond the second-level cache (``comes_from_afar``). None if few columns use
+    a tile of A, if its tiles are not contiguous, or if there is but one of them.
     """
     if site.element not in _ELEMENTS:
         return None
