@@ -34,7 +34,7 @@ from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, Gem
 from polydl.divisors import divisors
 from polydl.ir.numerics import EXACT, FLUSHED, Rounding
 from polydl.machine.core import Core
-from polydl.machine.families import WIDE_CORE
+from polydl.machine.processors import WIDE_CORE
 from polydl.microkernels.amx_code import SIGNS, Writer
 from polydl.microkernels.amx_operands import FORMATS, SIDE, SPLIT_SHARE, padded
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE

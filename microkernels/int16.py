@@ -16,7 +16,7 @@ from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, Gem
 from polydl.divisors import divisors
 from polydl.ir.numerics import EXACT, Rounding
 from polydl.machine.core import Core
-from polydl.machine.families import WIDE_CORE
+from polydl.machine.processors import WIDE_CORE
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
 from polydl.microkernels.plain_c_blocks import FIRST, table, which_tiles
 from polydl.microkernels.shapes import RegisterTiling, register_tiling, tiling_cycles

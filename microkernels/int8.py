@@ -13,7 +13,7 @@ from typing import Literal
 from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel, StridePattern
 from polydl.ir.numerics import EXACT, Rounding
 from polydl.machine.core import Core
-from polydl.machine.families import WIDE_CORE
+from polydl.machine.processors import WIDE_CORE
 from polydl.microkernels.plain_c import PLAIN_C, Writer, tiling_of
 from polydl.microkernels.plain_c_blocks import Block, block_function
 from polydl.microkernels.shapes import tile_sizes, tiling_cycles

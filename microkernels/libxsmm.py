@@ -18,7 +18,7 @@ from polydl.errors import MissingComponentError
 from polydl.ir.kernel import StaticLibrary
 from polydl.ir.scop import REAL_BYTES
 from polydl.machine.core import Core
-from polydl.machine.families import WIDE_CORE
+from polydl.machine.processors import WIDE_CORE
 from polydl.microkernels.libxsmm_blocks import block_cycles, blocks_of
 from polydl.microkernels.libxsmm_declarations import TRANSPOSED_B, declared, dispatch_name
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE

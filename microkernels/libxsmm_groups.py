@@ -23,7 +23,7 @@ from polydl.errors import MissingComponentError
 from polydl.ir.kernel import StaticLibrary
 from polydl.ir.numerics import EXACT, FLUSHED, Rounding
 from polydl.machine.core import Core
-from polydl.machine.families import WIDE_CORE
+from polydl.machine.processors import WIDE_CORE
 from polydl.microkernels.grouped_products import Kernel, first_wrong
 from polydl.microkernels.libxsmm import KEPT_CODE, LIBXSMM
 from polydl.microkernels.libxsmm_blocks import block_cycles

@@ -16,7 +16,7 @@ from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel, StridePattern
 from polydl.ir.numerics import EXACT, Rounding
 from polydl.machine.core import Core
-from polydl.machine.families import WIDE_CORE
+from polydl.machine.processors import WIDE_CORE
 from polydl.microkernels.next_tile import PART, steps_between
 from polydl.microkernels.plain_c_blocks import (
     VECTOR_BYTES,

@@ -29,7 +29,7 @@ from polydl.unmeasured import unmeasured
 if TYPE_CHECKING:
     from polydl.next_picks import NextPicks
     from polydl.searching import Searching
-    from polydl.variants.generate import VariantSpace
+    from polydl.variants.build_space import VariantSpace
 
 
 _MOST_ROUNDS = 25

@@ -51,7 +51,7 @@ from polydl.unprepared import with_unprepared
 
 if TYPE_CHECKING:
     from polydl.ir.variant import Variant
-    from polydl.variants.generate import VariantSpace
+    from polydl.variants.build_space import VariantSpace
     from polydl.variants.generation import Generation
 
 DEFAULT_TOP_K = 5

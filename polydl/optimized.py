@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from polydl.execute.callable import LoadedKernel, PreparedKernel
     from polydl.ir.variant import Variant
     from polydl.plan.apply import Applied
-    from polydl.variants.generate import VariantSpace
+    from polydl.variants.build_space import VariantSpace
     from polydl.variants.generation import Generation
 
 

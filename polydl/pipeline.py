@@ -41,9 +41,9 @@ if TYPE_CHECKING:
     from polydl.fusion.report import OperatorPair
     from polydl.poly.dependences import Dependence
     from polydl.poly.nests import Nest
+    from polydl.variants.build_space import VariantSpace
     from polydl.variants.decisions import Partial
     from polydl.variants.estimate import SizeEstimate
-    from polydl.variants.generate import VariantSpace
     from polydl.variants.generation import Generation
     from polydl.variants.search.nodes import SpaceNode
 
@@ -157,7 +157,7 @@ def space_on(
     pins: Sequence[str] = (),
 ) -> VariantSpace:
     """What can be decided about a nest on a machine; the options are ``SpaceOptions``."""
-    from polydl.variants.generate import build_space
+    from polydl.variants.build_space import build_space
     from polydl.variants.pins import pinned
 
     def fusions(scop: Scop, nests: Sequence[Nest], dependences: Sequence[Dependence]) -> tuple[Proposal, ...]:

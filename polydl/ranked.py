@@ -18,7 +18,7 @@ from polydl.pipeline import ApplyOptions, ProgressCallback, candidates
 from polydl.plan.rewrite_steps import is_fused
 
 if TYPE_CHECKING:
-    from polydl.variants.generate import VariantSpace
+    from polydl.variants.build_space import VariantSpace
     from polydl.variants.generation import Generation
 
 #: Variants with their places in a ranking (1 is first).

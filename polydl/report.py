@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from polydl.optimized import Optimization
     from polydl.plan.apply import Applied
     from polydl.plan.nest_plan import Plan
+    from polydl.variants.build_space import VariantSpace
     from polydl.variants.estimate import SizeEstimate
-    from polydl.variants.generate import VariantSpace
     from polydl.variants.generation import Generation
 
 REPORT_FILE = "report.json"

@@ -11,7 +11,7 @@ from polydl.codegen.processor import used_sets
 from polydl.errors import OptionError
 from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine
-from polydl.machine.families import is_arm
+from polydl.machine.processors import is_arm
 from polydl.pipeline import AUTOMATIC, NO_MICROKERNEL
 
 # Bytes of vectors, by the macro of the first instruction set that has them.

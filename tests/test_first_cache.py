@@ -15,7 +15,7 @@ from polydl.contracts.first_cache import repeated_cycles, waiting_cycles
 from polydl.ir.variant import Tile, UseMicrokernel, Variant
 from polydl.machine.call_times import CallTime, CallTimes
 from polydl.machine.core import Core
-from polydl.machine.families import WIDE_CORE, generic
+from polydl.machine.processors import WIDE_CORE, generic
 from polydl.machine.throughput import Throughput
 from polydl.microkernels.int16 import INT16
 from polydl.microkernels.libxsmm import LIBXSMM

@@ -20,9 +20,9 @@ from polydl.contracts import GemmShape
 from polydl.contracts import microkernel as contract
 from polydl.errors import MachineError
 from polydl.ir.variant import UseMicrokernel
-from polydl.machine import Core, Machine, families, value
+from polydl.machine import Core, Machine, processors, value
 from polydl.machine.core import CONSTANTS, Constant
-from polydl.machine.families import FAMILIES, WIDE_CORE, family_of, generic, published
+from polydl.machine.processors import FAMILIES, WIDE_CORE, family_of, generic, published
 from polydl.ranking.cost_model import nest_times
 
 ROOT = Path(__file__).parents[1]
@@ -55,7 +55,7 @@ def test_every_constant_is_documented_where_it_stands_with_how_it_is_known() -> 
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
-def test_what_was_published_of_a_family_takes_the_place_of_the_usual_values(family: families.Family) -> None:
+def test_what_was_published_of_a_family_takes_the_place_of_the_usual_values(family: processors.Family) -> None:
     cpu_id = f"{family.vendor}-{family.family}-{min(family.models)}-1-32K"
     isa = ("asimd",) if family.vendor == "0x41" else ("avx2",)
     core = published(cpu_id, isa, 32, 64)
@@ -159,8 +159,8 @@ class Noted(Core):
 @pytest.fixture
 def only_neon(monkeypatch: pytest.MonkeyPatch) -> Machine:
     """A machine with NEON and its microkernel beside ``c``; all that is known of x86-64 is out of reach."""
-    monkeypatch.setattr(families, "_generic_x86", Forbidden())
-    monkeypatch.setattr(families, "FAMILIES", tuple(f for f in FAMILIES if f.vendor == "0x41"))
+    monkeypatch.setattr(processors, "_generic_x86", Forbidden())
+    monkeypatch.setattr(processors, "FAMILIES", tuple(f for f in FAMILIES if f.vendor == "0x41"))
     monkeypatch.setattr(contract, "WIDE_CORE", Forbidden())
     for name in ("libxsmm", "c", "c-int8", "libxsmm-bf16", "libxsmm-int8"):
         monkeypatch.setitem(registry.load("microkernels", name).__dict__, "core", Forbidden())

@@ -13,7 +13,7 @@ from polydl.cli import main
 from polydl.errors import MachineError
 from polydl.machine import Machine
 from polydl.machine.elsewhere import machine_elsewhere, names
-from polydl.machine.families import family_of
+from polydl.machine.processors import family_of
 from polydl.machine.profile import Surroundings, read, write
 from polydl.machine.system import find
 from polydl.pipeline import microkernels

@@ -16,7 +16,7 @@ from gemm_sites import BYTES, FOURS, NARROW, PAIRS, SITES, TILED, WIDER, site
 
 from polydl import bfloat16, registry
 from polydl.contracts import CallArguments, GemmShape, GemmSite, Microkernel
-from polydl.machine.families import WIDE_CORE
+from polydl.machine.processors import WIDE_CORE
 from polydl.microkernels.amx import AMX
 from polydl.microkernels.int16 import INT16
 from polydl.microkernels.libxsmm import LIBXSMM, dispatch

@@ -17,8 +17,8 @@ from polydl.ir.variant import Variant
 from polydl.machine import Machine
 from polydl.ranking.bound import least_seconds, lower_bounds
 from polydl.ranking.cost_model import nest_times
+from polydl.variants.build_space import VariantSpace
 from polydl.variants.decisions import Partial
-from polydl.variants.generate import VariantSpace
 from polydl.variants.shapes import Shape
 from polydl.variants.space import NestSpace
 

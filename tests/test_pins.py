@@ -11,9 +11,9 @@ from machines import machine_with
 from polydl import pipeline
 from polydl.errors import OptionError
 from polydl.ir.variant import Interchange, Parallel, Tile, UseMicrokernel, Variant
+from polydl.variants.build_space import VariantSpace
 from polydl.variants.decisions import enumerate_all
 from polydl.variants.estimate import estimated_size
-from polydl.variants.generate import VariantSpace
 from polydl.variants.generation import generate
 from polydl.variants.pins import pinned
 

@@ -13,7 +13,7 @@ from polydl.ir.statement import Expression
 from polydl.match.product import GemmMatch, NoMatch, match
 from polydl.microkernels.libxsmm import LIBXSMM
 from polydl.microkernels.plain_c import PLAIN_C
-from polydl.variants.generate import build_space
+from polydl.variants.build_space import build_space
 
 needs_libxsmm = pytest.mark.skipif(LIBXSMM.unavailable() is not None, reason="LIBXSMM is not installed")
 

@@ -22,7 +22,7 @@ from polydl.ir.scop import Scop
 from polydl.ir.variant import Interchange, Stream, Unroll, Variant
 from polydl.machine import Machine
 from polydl.plan.streaming import streamable
-from polydl.variants.generate import VariantSpace, build_space
+from polydl.variants.build_space import VariantSpace, build_space
 from polydl.variants.generation import generate
 from polydl.variants.rewrites.fuse import Fuse
 

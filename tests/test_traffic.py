@@ -14,7 +14,7 @@ from nest_factory import Work, convolution, make_scop, matmul
 from polydl.contracts import GemmShape, Microkernel
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Interchange, Step, Tile, UseMicrokernel, Variant
-from polydl.machine.families import generic
+from polydl.machine.processors import generic
 from polydl.microkernels.libxsmm import LIBXSMM
 from polydl.microkernels.plain_c import PLAIN_C
 from polydl.model.cache_sets import Geometry, Occupancy, evicted, geometry

@@ -12,7 +12,7 @@ import pytest
 from machines import machine_with
 
 from polydl import pipeline
-from polydl.machine.families import generic
+from polydl.machine.processors import generic
 from polydl.model.cache_sets import geometry
 from polydl.model.traffic import fills
 from polydl.variant_json import variant_from_json

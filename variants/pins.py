@@ -21,8 +21,8 @@ from polydl import registry
 from polydl.errors import OptionError
 from polydl.ir.variant import RewriteStep, ScopStep
 from polydl.plan.rewrite_steps import rewrite_of
+from polydl.variants.build_space import VariantSpace
 from polydl.variants.decisions import complete
-from polydl.variants.generate import VariantSpace
 from polydl.variants.nest_facts import TimeLoop
 from polydl.variants.nest_model import order_name, tile_name
 from polydl.variants.space import NestSpace

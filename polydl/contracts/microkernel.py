@@ -19,7 +19,7 @@ from typing import Literal, Protocol
 from polydl.ir.kernel import StaticLibrary
 from polydl.ir.numerics import REORDERED, Rounding
 from polydl.machine.core import Core
-from polydl.machine.families import WIDE_CORE
+from polydl.machine.processors import WIDE_CORE
 
 Requirement = Literal["zero", "one", "two", "four", "many", "any"]
 # What a microkernel may do beyond adding a product to C: columns in several rows, C written without being read,

@@ -36,7 +36,7 @@ from polydl.pipeline import kernel, parse, rank, space_on
 from polydl.plan.apply import Applied
 
 if TYPE_CHECKING:
-    from polydl.variants.generate import VariantSpace
+    from polydl.variants.build_space import VariantSpace
 
 # Draws for each variant that is wanted.
 _DRAWS = 4

@@ -2,7 +2,7 @@
 
 Each constant is a field of ``Core`` with its unit, and says beside it how it is known or measured. ``polydl calibrate``
 measures some of them; the others are told by the system, were published of this family of processors, or are usual
-(``families``).
+(``processors``).
 """
 
 from __future__ import annotations
@@ -141,8 +141,8 @@ class Core:
     #: walk takes beyond the first table.
     first_tlb_miss_cycles: float
     #: Distances in bytes at which addresses fall into the same set of the first- and of the second-level cache: their
-    #: sets times the bytes of a line. The values are those of ``families``: processors tell their own (``cpuid``,
-    #: ``CCSIDR``), but nothing here asks.
+    #: sets times the bytes of a line. The values are those of the module ``processors``: nothing
+    #: asks the processor, which would tell them (``cpuid``, ``CCSIDR``).
     same_set_bytes: tuple[int, int]
     #: Places of a set that every cache is taken to have at least.
     fewest_ways: int

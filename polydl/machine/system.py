@@ -16,7 +16,7 @@ import platformdirs
 from polydl.errors import MachineError
 from polydl.machine.caches import CACHE_SIZES_EXAMPLE, parse_cache_sizes, size_text
 from polydl.machine.core import Constant, Core, cache_constants, constants
-from polydl.machine.families import published
+from polydl.machine.processors import published
 from polydl.machine.profile import Identity, Profile, Surroundings, read_for
 
 _ISA = re.compile(r"sse4_2|avx|avx2|fma|f16c|avx512\w*|avx_vnni|amx_\w+|asimd\w*|neon|sve\w*")

@@ -23,7 +23,7 @@ from polydl.files import writing
 from polydl.machine.caches import CacheLevel, check_cache_sizes, parse_cache_sizes
 from polydl.machine.call_times import CallTimes, read_call_times
 from polydl.machine.core import Constant, Core, cache_constants, constants
-from polydl.machine.families import published
+from polydl.machine.processors import published
 from polydl.machine.profile import Profile
 from polydl.machine.speeds import Speeds, calibrated_speeds, stored_or_measured
 from polydl.machine.system import System, default_directory, find

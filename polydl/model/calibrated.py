@@ -13,7 +13,7 @@ from polydl.ir.kernel import StaticLibrary
 from polydl.ir.numerics import Rounding
 from polydl.machine.call_times import CallTimes
 from polydl.machine.core import Core
-from polydl.machine.families import WIDE_CORE
+from polydl.machine.processors import WIDE_CORE
 from polydl.machine.throughput import Throughput
 from polydl.model.call_factors import CallFactors
 

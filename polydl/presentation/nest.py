@@ -19,8 +19,8 @@ from polydl.report import loop_ranges
 
 if TYPE_CHECKING:
     from polydl.match.product import NoMatch
+    from polydl.variants.build_space import NestReport, VariantSpace
     from polydl.variants.estimate import SizeEstimate
-    from polydl.variants.generate import NestReport, VariantSpace
     from polydl.variants.generation import Generation
     from polydl.variants.register_blocks import RegisterBlock
     from polydl.variants.shapes import Shape

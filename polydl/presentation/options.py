@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from polydl.machine import Machine
     from polydl.pipeline import ApplyOptions
     from polydl.shards import Shard
-    from polydl.variants.generate import VariantSpace
+    from polydl.variants.build_space import VariantSpace
     from polydl.variants.generation import Generation
     from polydl.workloads import Element, Layout, Padding, Workload
 

@@ -8,9 +8,9 @@ from functools import cached_property
 from math import inf
 
 from polydl.ir.variant import Variant
+from polydl.variants.build_space import VariantSpace
 from polydl.variants.choice import Choice
 from polydl.variants.decisions import Partial
-from polydl.variants.generate import VariantSpace
 from polydl.variants.generation import variant_of
 from polydl.variants.space import NestSpace
 

@@ -1,4 +1,4 @@
-"""Constants that were published of families of processors, for machines that were not calibrated.
+"""Constants of families of processors, published or fitted, for machines that were not calibrated.
 
 A family's own values go before those that are usual of its instruction set. The sources are named beside
 each family; where they say nothing, the usual values stay, and ``Core.source`` calls them generic.
