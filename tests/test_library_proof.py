@@ -10,10 +10,13 @@ from machines import machine_with
 from symbolic_nests import RANGES, product, symbolic
 
 from polydl.errors import UserError
-from polydl.libraries.blocking import Blocking, Tile, usual_blockings
+from polydl.ir import variant as ir_variant
+from polydl.ir.variant import NestStep, Variant
+from polydl.libraries.blocking import Blocking, Tile, of_variant, usual_blockings
 from polydl.libraries.kernel import Kernel, broken, planned
 from polydl.libraries.product import SymbolicProduct, symbolic_product
 from polydl.libraries.symbolic import SymbolicNest
+from polydl.pipeline import apply, parse
 
 
 def product_of(nest: SymbolicNest) -> SymbolicProduct:
@@ -132,6 +135,23 @@ def test_usual_blockings_are_legal_and_small_enough_to_copy(tmp_path: Path, thre
                 each.packed_elements(name) * element_bytes <= machine.core.packed_tile_bytes for name in each.packed
             )
             assert each.vectors * (each.columns + 1) < machine.core.vector_registers
+
+
+def test_a_loop_that_is_not_tiled_at_a_small_shape_gets_a_usual_tile(tmp_path: Path) -> None:
+    """At other shapes it has more iterations, of which a tile of one would make a loop without reuse."""
+    form = product_of(symbolic(product(), tmp_path))
+    machine = machine_with(1, 32)
+
+    def terms(m: int, n: int, k: int, *steps: NestStep) -> int:
+        scop = parse(tmp_path / "nest.c", defines={"M": n, "N": m, "K": k})
+        applied = apply(scop, Variant(steps), machine=machine, microkernel="c")
+        blocking = of_variant(applied, form, machine, 4)
+        assert blocking is not None
+        return blocking.innermost("k")
+
+    assert min(terms(2, 1, 1), terms(48, 60, 40)) >= 64
+    assert terms(2, 1, 3000) == 3000
+    assert terms(48, 60, 40, ir_variant.Tile(0, "k", (8,))) == 8
 
 
 def test_loops_over_tiles_end_before_an_int_does(tmp_path: Path) -> None:
