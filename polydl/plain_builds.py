@@ -34,25 +34,31 @@ def plain_builds(scop: Scop, toolchain: Toolchain, threads: int, level: Numerics
 
     One thread, all ``threads`` as the compiler deals them out, and all as OpenMP does: a directive stands before each
     outermost loop that is proved parallel and has as many iterations. A source with OpenMP directives of its own is
-    also built without them in these two ways, unless they stand before the same loops. Sums may be reordered where
-    ``level`` admits that. The other one of gcc and clang takes part where it is installed.
+    also built without them in these two ways, unless they stand before the same loops. Each of these is built as it is,
+    and once more with flags by which sums may be reordered, where ``level`` admits that. The other one of gcc and clang
+    takes part where it is installed.
     """
     plain = original(scop)
     fast = fast_flags(level) if _rounds(scop) else ()
     written = own_threads(scop, threads)
-    builds = [replace(_build("original", plain, toolchain, ()), threads=written)]
     further = _further(scop, plain, threads, level)
+    builds: list[PlainBuild] = []
     for compiler in (toolchain, *_others(toolchain)):
-        word = "plain" if compiler is toolchain else f"plain-{compiler.kind}-{compiler.version}"
-        if fast or compiler is not toolchain:
-            builds.append(replace(_build(word, plain, compiler, fast), threads=written))
-        if further.parallel is not None:
-            build = _build(f"{word}-threads", further.parallel, compiler, fast, f", omp parallel for{further.instead}")
-            builds.append(replace(build, region=further.parallel_region, threads=threads))
-        if further.serial is not None and compiler.kind == "gcc":
-            flags = (*fast, f"-ftree-parallelize-loops={threads}")
-            build = _build(f"{word}-dealt", further.serial, compiler, flags, further.instead and ", without its own")
-            builds.append(replace(build, region=further.serial_region, threads=threads))
+        kind = "" if compiler is toolchain else f"-{compiler.kind}-{compiler.version}"
+        for word, flags in dict.fromkeys((("original", ()), ("plain" if fast else "original", fast))):
+            name = f"{word}{kind}"
+            builds.append(replace(_build(name, plain, compiler, flags), threads=written))
+            if further.parallel is not None:
+                build = _build(
+                    f"{name}-threads", further.parallel, compiler, flags, f", omp parallel for{further.instead}"
+                )
+                builds.append(replace(build, region=further.parallel_region, threads=threads))
+            if further.serial is not None and compiler.kind == "gcc":
+                dealt = (*flags, f"-ftree-parallelize-loops={threads}")
+                build = _build(
+                    f"{name}-dealt", further.serial, compiler, dealt, further.instead and ", without its own"
+                )
+                builds.append(replace(build, region=further.serial_region, threads=threads))
     return tuple(builds)
 
 

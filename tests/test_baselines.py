@@ -159,6 +159,8 @@ def test_builds_differ_in_flags_threads_and_directive(tmp_path: Path, monkeypatc
     named = {each.kernel.id: each for each in plain_builds(scop, GCC, 2, "bounded")}
     assert {name: each.name for name, each in named.items()} == {
         "original": "gcc -O3 -fopenmp",
+        "original-threads": "gcc -O3 -fopenmp, omp parallel for",
+        "original-dealt": "gcc -O3 -fopenmp -ftree-parallelize-loops=2",
         "plain": "gcc -O3 -fopenmp -ffast-math",
         "plain-threads": "gcc -O3 -fopenmp -ffast-math, omp parallel for",
         "plain-dealt": "gcc -O3 -fopenmp -ffast-math -ftree-parallelize-loops=2",
@@ -182,6 +184,8 @@ def test_directives_before_too_few_iterations_are_no_reason_to_compare_with_one_
     builds = {each.kernel.id: each for each in plain_builds(parsed(tmp_path, ONE_IMAGE), GCC, 2, "bounded")}
     assert {name: each.threads for name, each in builds.items()} == {
         "original": 1,
+        "original-threads": 2,
+        "original-dealt": 2,
         "plain": 1,
         "plain-threads": 2,
         "plain-dealt": 2,
@@ -217,14 +221,19 @@ def test_threads_around_the_region_stay_the_only_ones(tmp_path: Path, monkeypatc
 def test_the_other_compiler_takes_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clang = Toolchain(Path("/usr/bin/clang"), "clang", "14.0.6", ("-O3", "-fopenmp"))
     monkeypatch.setattr("polydl.plain_builds._others", lambda toolchain: (clang,))
-    builds = plain_builds(parsed(tmp_path, DOT), GCC, 2, "strict")
-    assert [(each.kernel.id, each.toolchain.kind) for each in builds] == [
+    exact = [
         ("original", "gcc"),
-        ("plain-threads", "gcc"),
-        ("plain-dealt", "gcc"),
-        ("plain-clang-14.0.6", "clang"),
-        ("plain-clang-14.0.6-threads", "clang"),
+        ("original-threads", "gcc"),
+        ("original-dealt", "gcc"),
+        ("original-clang-14.0.6", "clang"),
+        ("original-clang-14.0.6-threads", "clang"),
     ]
+    builds = plain_builds(parsed(tmp_path, DOT), GCC, 2, "strict")
+    assert [(each.kernel.id, each.toolchain.kind) for each in builds] == exact
+    builds = plain_builds(parsed(tmp_path, DOT), GCC, 2, "bounded")
+    everyone = {(each.kernel.id, each.toolchain.kind) for each in builds}
+    assert everyone == {*exact, *((name.replace("original", "plain"), kind) for name, kind in exact)}
+    assert all(("-ffast-math" in each.name) == each.kernel.id.startswith("plain") for each in builds)
 
 
 def timed(identity: str, seconds: float, status: Status = "ok") -> Baseline:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -18,6 +19,7 @@ from polydl.microkernels.libxsmm import LIBXSMM
 
 pytestmark = pytest.mark.native
 ROOT = Path(__file__).parents[1]
+NEWCOMER = Path(__file__).parent / "newcomer"
 needs_libxsmm = pytest.mark.skipif(LIBXSMM.static_library() is None, reason="LIBXSMM is not installed")
 
 PROGRAM = """\
@@ -93,6 +95,38 @@ def test_a_program_with_main_and_an_external_runs_with_the_kernel(tmp_path: Path
     ran(tmp_path, compiler, "-DFAST", "-fopenmp", *sources, "-o", "fast", "-lm")
     # bias[j] is what main has stored, since the kernel's own is weak.
     assert ran(tmp_path, "./fast") == ran(tmp_path, "./plain") == "496 661 0.5\n"
+
+
+def test_a_newcomers_program_runs_with_the_kernel_once_its_arrays_are_shared(tmp_path: Path) -> None:
+    """As the header says of its static arrays, which the kernel would have copies of."""
+    program, compiler = (NEWCOMER / "program.c").read_text(), str(Toolchain.find().path)
+    (tmp_path / "static.c").write_text(program)
+    alone = optimized(tmp_path / "static.c", tmp_path / "alone", function="multiply")
+    told = re.sub(r"\s+[*]?\s*", " ", alone.files["header"].read_text())
+    assert "c, a, b: static in the source" in told, told
+    assert "To share them, leave out static." in told
+    shared = program.replace("static float", "float")
+    (tmp_path / "shared.c").write_text(shared)
+    optimized(tmp_path / "shared.c", tmp_path, function="multiply")
+    begin, end = shared.index("static void multiply"), shared.index("int main")
+    (tmp_path / "main.c").write_text(f'{shared[:begin]}#include "multiply_polydl.h"\n{shared[end:]}')
+    ran(tmp_path, compiler, "-O2", "-march=native", "-fopenmp", "main.c", "multiply_polydl.c", "-o", "fast", "-lm")
+    ran(tmp_path, compiler, "static.c", "-o", "plain")
+    assert float(ran(tmp_path, "./fast")) == pytest.approx(float(ran(tmp_path, "./plain")), rel=1e-5)
+
+
+def test_the_header_says_what_callers_have_to_know(tmp_path: Path) -> None:
+    (tmp_path / "product.c").write_text(PRODUCT)
+    result = optimized(tmp_path / "product.c", tmp_path, defines={"n": 24})
+    text = re.sub(r"\s+[*]?\s*", " ", result.files["header"].read_text())
+    for clause in (
+        "Made for n = 24. For other values the loops run as they were written.",
+        "For these sizes that takes ", "Other sizes are a run of polydl of their own, with --name",
+        "Alignment That of each element's type suffices.",
+        "Overlap What is written (c) must share no memory with any other array.",
+        "Threads ", "Memory ", "Numerics bounded", "product_release",
+    ):  # fmt: skip
+        assert clause in text, clause
 
 
 PRODUCT = """\
