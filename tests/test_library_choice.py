@@ -56,6 +56,18 @@ def test_products_of_sizes_decide_too() -> None:
     assert [choose(tree, shape) for shape in sampled] == ["small"] * 4 + ["large"] * 3
 
 
+def test_a_condition_is_taken_that_helps_with_another_one_alone() -> None:
+    """Few rows are fast in one way if they are long: neither bound gains anything by itself."""
+    sampled = shapes(*((m, n) for m in (1, 2, 60, 200) for n in (4, 9, 300, 800)))
+
+    def few_and_long(shape: Shape) -> bool:
+        return shape["M"] <= 2 and shape["N"] >= 300
+
+    times = [{"any": 1.5, "rows": 1.0} if few_and_long(shape) else {"any": 1.0, "rows": 30.0} for shape in sampled]
+    tree = fitted(sampled, times, ["any", "rows"])
+    assert [choose(tree, shape) for shape in sampled] == ["rows" if few_and_long(shape) else "any" for shape in sampled]
+
+
 def test_a_kernel_that_failed_at_a_shape_is_not_taken_there() -> None:
     sampled = shapes((1, 1), (2, 1))
     tree = fitted(sampled, [{"a": 1.0, "b": 9.0}, {"b": 9.0}], ["a", "b"])

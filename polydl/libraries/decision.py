@@ -6,13 +6,22 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from polydl.libraries.shapes import Shape
 
+Array = npt.NDArray[Any]
+
 # Conditions on one path from the root, at most: what a person reads at a glance.
 _MOST_CONDITIONS = 5
-# A condition is worth its line if it saves this share of the time, summed up in logarithms over all shapes.
-_LEAST_GAIN = 0.02
+# A condition is worth its line if it saves so much of the time, and this share of what could be saved, summed up in
+# logarithms over all shapes.
+_LEAST_GAIN, _LEAST_SHARE = 0.02, 0.05
+# The cost of a kernel that failed at a shape: more than all others together.
+_FAILED = 1e6
 
 # Seconds of each kernel at one shape.
 Times = Mapping[str, float]
@@ -65,56 +74,81 @@ def fitted(shapes: Sequence[Shape], times: Sequence[Times], kernels: Sequence[st
     """The tree over these kernels that loses least time, in the geometric mean over the shapes.
 
     ``times[n]`` are those at ``shapes[n]``; a kernel without a time there was wrong or failed, and is not taken for it.
-    Bounds lie in the middle between measured shapes, on a logarithmic scale.
+    Bounds lie in the middle between measured shapes, on a logarithmic scale. A condition is chosen with the best one
+    behind it on each side in view: what it takes for a kernel to be fast is often a bound of two sizes.
     """
-    costs = [_costs(at, kernels) for at in times]
-    return _grown(shapes, costs, kernels, _MOST_CONDITIONS)
-
-
-def _costs(times: Times, kernels: Sequence[str]) -> dict[str, float]:
-    """The logarithm of how many times as long as the fastest each kernel takes."""
-    best = min(times[kernel] for kernel in kernels if kernel in times)
-    return {kernel: math.log(times[kernel] / best) if kernel in times else math.inf for kernel in kernels}
-
-
-def _best(costs: Sequence[Mapping[str, float]], kernels: Sequence[str]) -> tuple[float, str]:
-    return min((sum(at[kernel] for at in costs), kernel) for kernel in kernels)
-
-
-def _grown(
-    shapes: Sequence[Shape], costs: Sequence[Mapping[str, float]], kernels: Sequence[str], conditions: int
-) -> Decision:
-    total, kernel = _best(costs, kernels)
-    if conditions == 0 or total <= _LEAST_GAIN:
-        return Leaf(kernel)
     names = list(shapes[0])
-    best: tuple[float, tuple[str, ...], int] | None = None
-    for sizes in (chosen for count in range(1, len(names) + 1) for chosen in combinations(names, count)):
-        values = [math.prod(shape[name] for name in sizes) for shape in shapes]
-        for low, high in zip(sorted(set(values)), sorted(set(values))[1:], strict=False):
-            bound = min(max(low, _round(math.sqrt(low * high))), high - 1)
-            sides = ([], [])  # type: tuple[list[Mapping[str, float]], list[Mapping[str, float]]]
-            for value, at in zip(values, costs, strict=True):
-                sides[value > bound].append(at)
-            cost = sum(_best(side, kernels)[0] for side in sides)
+    products = [chosen for count in range(1, len(names) + 1) for chosen in combinations(names, count)]
+    values = np.array([[math.prod(shape[name] for name in sizes) for shape in shapes] for sizes in products])
+    # Of equals the first by name is taken, so that the same times give the same tree.
+    ordered = sorted(kernels)
+    costs = np.array([_costs(at, ordered) for at in times])
+    return _grown(_Measured(tuple(products), values, costs, tuple(ordered)), np.arange(len(shapes)), _MOST_CONDITIONS)
+
+
+@dataclass(frozen=True, eq=False)
+class _Measured:
+    """Shapes as columns."""
+
+    #: names of sizes
+    products: tuple[tuple[str, ...], ...]
+    #: what each product of sizes is at each shape
+    values: Array
+    #: the logarithm of how many times as long as the fastest each kernel takes, a row for each shape
+    costs: Array
+    kernels: tuple[str, ...]
+
+
+def _costs(times: Times, kernels: Sequence[str]) -> list[float]:
+    best = min(times[kernel] for kernel in kernels if kernel in times)
+    return [math.log(times[kernel] / best) if kernel in times else _FAILED for kernel in kernels]
+
+
+def _grown(measured: _Measured, rows: Array, conditions: int) -> Decision:
+    """The tree for some of the shapes, which are ``rows`` in ascending order."""
+    sums = measured.costs[rows].sum(axis=0)
+    total, leaf = float(sums.min()), Leaf(measured.kernels[int(sums.argmin())])
+    if conditions == 0 or total <= _LEAST_GAIN:
+        return leaf
+    best: tuple[float, int, int] | None = None
+    for number, values in enumerate(measured.values):
+        for low in np.unique(values[rows])[:-1].tolist():
+            below = values[rows] <= low
+            sides = (rows[below], rows[~below])
+            cost = sum(_least(measured, side, further=conditions > 1) for side in sides)
             if best is None or cost < best[0] - 1e-12:
-                best = cost, sizes, bound
-    if best is None or (total != math.inf and total - best[0] < max(_LEAST_GAIN, 0.05 * total)):
-        return Leaf(kernel)
-    _, sizes, bound = best
-    below = [math.prod(shape[name] for name in sizes) <= bound for shape in shapes]
-    holds, fails = (
-        _grown(
-            [shape for shape, side in zip(shapes, below, strict=True) if side is wanted],
-            [at for at, side in zip(costs, below, strict=True) if side is wanted],
-            kernels,
-            conditions - 1,
-        )
-        for wanted in (True, False)
-    )
-    if holds == fails:
-        return holds
-    return Condition(sizes, bound, holds, fails)
+                best = cost, number, low
+    if best is None or total - best[0] < _worth(total):
+        return leaf
+    _, number, low = best
+    values = measured.values[number]
+    below = values[rows] <= low
+    high = int(values[rows][~below].min())
+    bound = min(max(low, _round(math.sqrt(low * high))), high - 1)
+    holds, fails = (_grown(measured, side, conditions - 1) for side in (rows[below], rows[~below]))
+    return holds if holds == fails else Condition(measured.products[number], bound, holds, fails)
+
+
+def _least(measured: _Measured, rows: Array, *, further: bool) -> float:
+    """The cost of some shapes with one kernel for all, or with the best condition between two if it is worth it."""
+    costs = measured.costs[rows]
+    least = float(costs.sum(axis=0).min())
+    if not further or len(rows) == 1 or least <= _LEAST_GAIN:
+        return least
+    line = _worth(least)
+    for values in measured.values[:, rows]:
+        order = np.argsort(values, kind="stable")
+        ahead = np.cumsum(costs[order], axis=0)
+        behind = ahead[-1] - ahead
+        both = ahead.min(axis=1) + behind.min(axis=1)
+        apart = values[order][1:] > values[order][:-1]
+        least = min(least, float(both[:-1].min(initial=math.inf, where=apart)) + line)
+    return least
+
+
+def _worth(cost: float) -> float:
+    """What a condition has to gain of a cost."""
+    return max(_LEAST_GAIN, _LEAST_SHARE * cost) if cost < _FAILED else _LEAST_GAIN
 
 
 def _round(value: float) -> int:
