@@ -32,7 +32,7 @@ def test_floating_point_data(element: str) -> None:
 
 @pytest.mark.parametrize(("element", "lowest"), [("signed char", -8), ("unsigned char", 1), ("int", -8), ("long", -8)])
 def test_small_integer_data(element: str, lowest: int) -> None:
-    values = filled(element, 1000, data=Data(7, signed=True, narrow=True)).values
+    values = filled(element, 1000, data=Data(7, signed=True, integers="small")).values
     assert (int(values.min()), int(values.max())) == (lowest, 8)
     assert not np.any(values == 0)
 

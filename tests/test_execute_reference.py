@@ -17,13 +17,16 @@ from polydl.execute.arrays import Data
 from polydl.execute.checking import ONCE
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
-from polydl.execute.ranges import needs_small_integers
+from polydl.execute.ranges import drawn_integers
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement
 from polydl.ir.scop import Scop
 
 QUICK = TimingPolicy(rounds=2, minimum_sample_seconds=1e-3, budget_seconds=2.0, timeout_seconds=60.0)
+
+
+ROOT = Path(__file__).parents[1]
 
 
 def measure(
@@ -160,11 +163,51 @@ def test_only_the_first_part_of_an_array_changes_from_turn_to_turn() -> None:
     assert np.array_equal(first[1], second[1])
 
 
+def integers_of(directory: Path, statement: str, element: str = "int", read: str = "int") -> str:
+    loop = f"void f({element} c[9], const {read} a[9]) {{\n#pragma scop\nfor (int i = 0; i < 9; i++)\n"
+    return drawn_integers(parse(directory, f"#include <math.h>\n{loop}{statement};\n#pragma endscop\n}}\n"))
+
+
 def test_where_integers_are_divided_they_are_small(tmp_path: Path) -> None:
-    loop = "void f(int c[9], const int a[9]) {{\n#pragma scop\nfor (int i = 0; i < 9; i++) {};\n#pragma endscop\n}}\n"
-    assert needs_small_integers(parse(tmp_path, loop.format("c[i] /= a[i]")))
-    assert needs_small_integers(parse(tmp_path, loop.format("c[i] += a[i] << 2")))
-    assert not needs_small_integers(parse(tmp_path, loop.format("c[i] += 3 * a[i]")))
+    assert integers_of(tmp_path, "c[i] /= a[i]") == "small"
+    assert integers_of(tmp_path, "c[i] += a[i] << 2") == "small"
+    assert integers_of(tmp_path, "c[i] += 3 * a[i]") == "whole"
+
+
+@pytest.mark.parametrize(
+    ("value", "element", "integers"),
+    [
+        ("a[i]", "unsigned char", "small"),
+        ("fminf(fmaxf(rintf(a[i]), 0.0f), 255.0f)", "unsigned char", "bytes"),
+        ("a[i] < 0 ? 0 : a[i] > 255.0f ? 255.0f : a[i]", "unsigned char", "bytes"),
+        ("a[i] >= 127.0f ? 127.0f : fmaxf(a[i], -128.0f)", "signed char", "bytes"),
+        ("-128.0f < a[i] ? fminf(127.0f, a[i]) : -128.0f", "signed char", "bytes"),
+        ("fminf(fmaxf(a[i], 0.0f), 255.0f)", "signed char", "small"),
+        ("fminf(fmaxf(a[i], -1.0f), 255.0f)", "unsigned char", "small"),
+        ("a[i] > 0 ? 0 : a[i] > 255.0f ? 255.0f : a[i]", "unsigned char", "small"),
+        ("fmaxf(a[i], 0.0f)", "unsigned char", "small"),
+        ("a[i] < 0 ? 0 : a[8 - i] > 255.0f ? 255.0f : a[i]", "unsigned char", "small"),
+    ],
+)
+def test_bytes_are_whole_where_what_becomes_one_is_clamped(
+    tmp_path: Path, value: str, element: str, integers: str
+) -> None:
+    assert integers_of(tmp_path, f"c[i] = {value}", element, "float") == integers
+
+
+@pytest.mark.native
+def test_sums_that_saturate_are_seen_behind_scales_and_rounding(tmp_path: Path) -> None:
+    """As a product of bytes adds them that has sixteen bits for two products."""
+    text = (ROOT / "examples" / "linear_quantized.c").read_text().replace("M = 128, N = 768", "M = 9, N = 40")
+    nest = parse(tmp_path, text)
+    pairs = """for (int k = 0; k < K; k += 2) {
+        int pair = A[i][k] * B[k][j] + A[i][k + 1] * B[k + 1][j];
+        pair = pair > 32767 ? 32767 : pair < -32768 ? -32768 : pair;
+        sum += pair - zero * (B[k][j] + B[k + 1][j]);
+      }"""
+    begin, end = text.index("for (int k"), text.index("float y")
+    kernels = [kernel(nest, "original", text), kernel(nest, "other", f"{text[:begin]}{pairs}{text[end:]}")]
+    assert [result.status for result in measure(nest, kernels, tmp_path)] == ["ok", "wrong"]
 
 
 @pytest.mark.native

@@ -9,7 +9,7 @@ import ctypes
 import mmap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -75,6 +75,14 @@ def numbers(values: Values, dtype: np.dtype[Any]) -> Values:
     return bfloat16.to_float(values) if _is_bfloat16(dtype) else values
 
 
+#: ``whole``: from the type's whole range, and one in eight is its smallest or its largest. ``small``: of magnitude 1 to
+#: 8, since one may be a divisor. ``bytes``: bytes and shorts whole and others small, with real numbers multiplied by
+#: powers of two down to 2^-23, so that some of the sums that they scale are within a byte.
+Integers = Literal["whole", "small", "bytes"]
+SHORT_BYTES = 2
+_SCALES = 24
+
+
 @dataclass(frozen=True)
 class Data:
     """The random contents of all arrays, the same in every process with the same fields.
@@ -85,9 +93,8 @@ class Data:
     seed: int
     #: floats are uniform in [-1, 1) if signed, else in [0.5, 1); no integers are negative unless signed
     signed: bool
-    #: whether integers have magnitude 1 to 8, since one may be a divisor; else they are from the type's whole range,
-    #: and one in eight is its smallest or its largest
-    narrow: bool = False
+    #: of what magnitude integers are
+    integers: Integers = "whole"
     #: the first chunk of each array has other contents in each turn, the rest the same
     turn: int = 0
     #: whether ``double`` holds what ``float`` otherwise does, and ``long double`` what ``double`` does
@@ -141,11 +148,13 @@ class Data:
             unit = generator.random(count, np.float32 if single else np.float64)
             unit *= 2.0 if self.signed else 0.5
             unit += -1.0 if self.signed else 0.5
+            if self.integers == "bytes":
+                unit = np.ldexp(unit, -generator.integers(0, _SCALES, count, np.int32))
             return unit.astype(dtype, copy=False)
         return self._integers(generator, dtype, count)
 
     def _integers(self, generator: np.random.Generator, dtype: np.dtype[Any], count: int) -> Values:
-        if self.narrow:
+        if self.integers == "small" or (self.integers == "bytes" and dtype.itemsize > SHORT_BYTES):
             magnitude = generator.integers(1, 9, count, np.int8)
             if dtype.kind == "i" and self.signed:
                 magnitude *= 2 * generator.integers(0, 2, count, np.int8) - 1

@@ -22,11 +22,11 @@ from polydl import vector_functions
 from polydl.bfloat16 import CONVERSIONS
 from polydl.codegen import team
 from polydl.codegen.original import original
-from polydl.execute.arrays import element_dtype
+from polydl.execute.arrays import SHORT_BYTES, Integers, element_dtype
 from polydl.execute.build import COMPILE_TIMEOUT_SECONDS
 from polydl.execute.own_headers import own_headers, write_copies
 from polydl.execute.process_group import run_in_group
-from polydl.execute.ranges import needs_small_integers
+from polydl.execute.ranges import drawn_integers
 from polydl.execute.rings import FIELD, INTEGERS, MODULUS, Ring, has_fractions, over, rewritten_for
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
@@ -198,10 +198,10 @@ def _difference(scop: Scop, words: list[str]) -> str:
 def _driver(scop: Scop, ring: Ring, seed: int, *, prepares: bool) -> str:
     arrays = _arrays(scop)
     parameters = scop.function.parameters
-    rows, small = [], needs_small_integers(scop)
+    rows, integers = [], drawn_integers(scop)
     for number, array in enumerate(arrays):
         value = parameters[number].value if number < len(parameters) else None
-        kind = "FIXED" if value is not None else _kind(array, ring, small)
+        kind = "FIXED" if value is not None else _kind(array, ring, integers)
         constant = int(prepares and array.name in scop.constants)
         rows.append(f"  {{{array.elements}, {array.element_bytes}, {kind}, {value or 0}L, {constant}}},")
     head = f"enum {{ ARRAYS = {len(arrays)}, PARAMETERS = {len(parameters)} }};\n#define SEED {seed}ul\n"
@@ -210,10 +210,11 @@ def _driver(scop: Scop, ring: Ring, seed: int, *, prepares: bool) -> str:
     return head + text.replace("SAYS", f"\\n{_SAYS}")
 
 
-def _kind(array: Array, ring: Ring, small: bool) -> str:
+def _kind(array: Array, ring: Ring, integers: Integers) -> str:
     """How its elements are drawn."""
     if array.element in _ELEMENTS:
         return "RESIDUE" if ring == FIELD and array.element != "bfloat16" else "BITS"
+    small = integers == "small" or (integers == "bytes" and array.element_bytes > SHORT_BYTES)
     return "TRUTH" if array.element == "_Bool" else "SMALL" if small else "BITS"
 
 

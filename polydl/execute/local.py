@@ -22,7 +22,7 @@ from polydl.execute.contract import NO_SAMPLES, Built, FinishedCallback, Peer, P
 from polydl.execute.given import given_arrays
 from polydl.execute.own_headers import own_headers, write_copies
 from polydl.execute.participant import Job, Participant
-from polydl.execute.ranges import divided_by_diagonals, needs_small_integers
+from polydl.execute.ranges import divided_by_diagonals, drawn_integers
 from polydl.execute.resources import DISK_FULL, available_bytes, choose_cores, disk_full
 from polydl.execute.rounds import raw_sample, usual_rate
 from polydl.execute.session import Session
@@ -159,7 +159,7 @@ def _job(scop: Scop, cores: tuple[int, ...], seed: int, policy: TimingPolicy, di
         shared=[{**parameters[stream], "stream": stream} for stream, _ in inputs],
         shared_bytes=sum(array.bytes + 2 * GUARD_BYTES for _, array in inputs),
         cores=cores,
-        data=Data(seed, True, narrow=needs_small_integers(scop), dominant=dominant, constant=constant),
+        data=Data(seed, True, integers=drawn_integers(scop), dominant=dominant, constant=constant),
         tolerance=tolerance(scop),
         directory=directory,
         policy=policy,

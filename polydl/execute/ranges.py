@@ -2,24 +2,141 @@
 
 from __future__ import annotations
 
-from polydl.execute.arrays import element_dtype, is_floating
+import math
+from collections.abc import Callable
+from contextlib import suppress
+
+import numpy as np
+
+from polydl.execute.arrays import Integers, element_dtype, is_floating
 from polydl.ir.scop import Scop
-from polydl.ir.statement import Expression
+from polydl.ir.statement import Expression, Statement
 
 # Operators of integers that are not defined for all of them.
 _PARTIAL = frozenset({"/", "%", "<<", ">>"})
 _ROOTS = frozenset({"sqrt", "sqrtf", "sqrtl"})
+_LEAST = frozenset({"fminf", "fmin"})
+_GREATEST = frozenset({"fmaxf", "fmax"})
+_ROUNDED = frozenset(
+    {"rintf", "rint", "nearbyintf", "nearbyint", "roundf", "round", "floorf", "floor", "ceilf", "ceil"}
+)
+_EVERYTHING = (-math.inf, math.inf)
+
+Interval = tuple[float, float]
+Known = tuple[tuple[Expression, Interval], ...]
 
 
-def needs_small_integers(scop: Scop) -> bool:
-    """Whether an integer may be divided by another or shifted, or a number become an integer that can't hold it."""
+def drawn_integers(scop: Scop) -> Integers:
+    """What integers a nest's data may have, so that its result is defined.
+
+    They are small where one may be divided by another or shifted, or where a number may become an integer that can't
+    hold it. Bytes and shorts are drawn whole where all such numbers are clamped to what holds them: with small ones, no
+    sum would be as long as those of quantized layers are.
+    """
+    rounding = False
     for statement in scop.statements:
         if any(node.kind == "op" and node.text.removesuffix("=") in _PARTIAL for node in statement.body.walk()):
-            return True
-        real = [_is_real(scop, access.array) for access in statement.reads]
-        if any(real) and not all(_is_real(scop, access.array) for access in statement.writes):
-            return True
-    return False
+            return "small"
+        if not any(_is_real(scop, access.array) for access in statement.reads):
+            continue
+        for written in statement.writes:
+            if not _is_real(scop, written.array):
+                rounding = True
+                if not _is_held(scop, statement, written.array):
+                    return "small"
+    return "bytes" if rounding else "whole"
+
+
+def _is_held(scop: Scop, statement: Statement, array: str) -> bool:
+    """Whether what a statement assigns to an array of integers has been clamped to what these hold."""
+    body = statement.body
+    if body.text != "=" or len(body.arguments) != 2:
+        return False
+    dtype = element_dtype(scop.array(array).element)
+    if dtype.kind not in "iu":
+        return False
+    low, high = _interval(statement, body.arguments[1])
+    limits = np.iinfo(dtype)
+    return limits.min <= low and high <= limits.max
+
+
+def _interval(statement: Statement, node: Expression, known: Known = ()) -> Interval:
+    """Between which numbers an expression lies, whatever its operands are, as far as its form says so.
+
+    ``known`` are expressions and the interval in which the conditions around say that each of them lies.
+    """
+    low, high = _by_form(statement, node, known)
+    for expression, (least, most) in known:
+        if _alike(statement, expression, node):
+            low, high = max(low, least), min(high, most)
+    return low, high
+
+
+def _by_form(statement: Statement, node: Expression, known: Known) -> Interval:
+    arguments = node.arguments
+    match node.kind, node.text, len(arguments):
+        case "literal", text, _:
+            number = _number(text)
+            return (number, number) if number is not None else _EVERYTHING
+        case "cast", _, _:
+            return _interval(statement, arguments[0], known)
+        case "op", "-", 1:
+            low, high = _interval(statement, arguments[0], known)
+            return -high, -low
+        case "op", "?:", 3:
+            condition, *values = arguments
+            sides = [
+                _interval(statement, value, (*known, *_told(statement, condition, known, holds=holds)))
+                for value, holds in zip(values, (True, False), strict=True)
+            ]
+            return min(low for low, _ in sides), max(high for _, high in sides)
+        case "call", name, _ if name in _ROUNDED:
+            low, high = _interval(statement, arguments[0], known)
+            return _whole(math.floor, low), _whole(math.ceil, high)
+        case "call", name, _ if name in _LEAST or name in _GREATEST:
+            lows, highs = zip(*(_interval(statement, each, known) for each in arguments), strict=True)
+            return (min(lows), min(highs)) if name in _LEAST else (max(lows), max(highs))
+    return _EVERYTHING
+
+
+def _told(statement: Statement, condition: Expression, known: Known, *, holds: bool) -> Known:
+    """What a comparison says of its two sides where it holds, or where it doesn't."""
+    if condition.kind != "op" or condition.text not in ("<", "<=", ">", ">="):
+        return ()
+    left, right = map(_uncast, condition.arguments)
+    smaller, greater = (left, right) if condition.text.startswith("<") == holds else (right, left)
+    _, most = _interval(statement, greater, known)
+    least, _ = _interval(statement, smaller, known)
+    return (smaller, (-math.inf, most)), (greater, (least, math.inf))
+
+
+def _uncast(node: Expression) -> Expression:
+    """What is cast; a value is compared as it is, or as another type of real numbers."""
+    while node.kind == "cast":
+        node = node.arguments[0]
+    return node
+
+
+def _alike(statement: Statement, one: Expression, other: Expression) -> bool:
+    """Whether two expressions are the same, with the same elements."""
+    if (one.kind, len(one.arguments)) != (other.kind, len(other.arguments)):
+        return False
+    if one.kind == "access":
+        places = [(access.array, access.index) for access in map(statement.access, (one.text, other.text))]
+        return places[0] == places[1]
+    return one.text == other.text and all(
+        _alike(statement, *pair) for pair in zip(one.arguments, other.arguments, strict=True)
+    )
+
+
+def _number(literal: str) -> float | None:
+    with suppress(ValueError):
+        return float(literal.rstrip("fFlLuU"))
+    return None
+
+
+def _whole(rounded: Callable[[float], int], number: float) -> float:
+    return number if math.isinf(number) else float(rounded(number))
 
 
 def divided_by_diagonals(scop: Scop) -> frozenset[str]:

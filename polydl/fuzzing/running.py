@@ -26,7 +26,7 @@ import numpy as np
 from polydl import bfloat16
 from polydl.execute.arrays import Buffer, Data, Values, element_dtype
 from polydl.execute.comparison import compare, first_not_finite, store
-from polydl.execute.ranges import needs_small_integers
+from polydl.execute.ranges import drawn_integers
 from polydl.fuzzing.limits import limit_processor_seconds
 from polydl.fuzzing.memory import GuardedArray
 from polydl.fuzzing.unit import global_symbol, invoke_symbol
@@ -224,7 +224,7 @@ def _results(directory: Path, place: int) -> Path:
 
 def _data(scop: Scop, tolerance: float, seed: int, signed: bool) -> Data:
     # Where integers are mixed with floats, large ones would hide what the floats are.
-    return Data(seed, signed, needs_small_integers(scop) or tolerance > 0)
+    return Data(seed, signed, "small" if tolerance > 0 else drawn_integers(scop))
 
 
 def _arrays(scop: Scop) -> list[GuardedArray]:
