@@ -205,6 +205,58 @@ def test_another_seed_gives_another_sample(polydl: Any, matmul: str) -> None:
     assert [each["id"] for each in first["variants"]] != [each["id"] for each in second["variants"]]
 
 
+IN_PLACE = """\
+void smooth(float A[64][64]) {
+  for (int i = 1; i < 63; ++i)
+    for (int j = 1; j < 63; ++j)
+      A[i][j] += 0.5f * A[i - 1][j];
+}
+"""
+
+
+def written(directory: Path, *steps: dict[str, Any]) -> str:
+    path = directory / "steps.json"
+    path.write_text(json.dumps(steps), encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.native
+def test_a_variant_of_a_persons_own_is_shown_and_run(polydl: Any, matmul: str, tmp_path: Path) -> None:
+    tiled = {"step": "tile", "nest": 0, "loop": "k", "sizes": [16]}
+    ordered = {"step": "interchange", "nest": 0, "order": ["k_t1", "i", "j", "k"]}
+    own = ("--threads", "1", "--variant", written(tmp_path, tiled, ordered))
+    found = polydl("optimize", matmul, *own, "--json", "-").document
+    [tried] = found["candidates"]
+    assert (tried["steps"], tried["status"]) == ([tiled, ordered], "ok")
+    shown = polydl("variants", matmul, "--threads", "1", "--show", own[-1]).out
+    assert shown == polydl("variants", matmul, "--threads", "1", "--show", own[-1]).out
+    assert "k_t1" in shown, shown
+    assert "void matmul(" in shown
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("command", [("optimize",), ("variants",)])
+def test_an_illegal_variant_of_a_persons_own_says_what_it_breaks(
+    polydl: Any, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    (tmp_path / "smooth.c").write_text(IN_PLACE)
+    steps = written(tmp_path, {"step": "parallel", "nest": 0, "loop": "i"})
+    named = ("--show", steps) if command == ("variants",) else ("--variant", steps)
+    ended = polydl(*command, "smooth.c", "--threads", "2", *named)
+    assert ended.status == 2
+    assert "the RAW dependence on `A` within S0 (line 4)" in ended.err
+    assert "running `i` in parallel" in ended.err
+    assert "remedy: `polydl variants FILE --json -`" in ended.err
+
+
+@pytest.mark.native
+def test_optimize_leaves_to_the_search_what_is_not_pinned(polydl: Any, matmul: str) -> None:
+    found = polydl("optimize", matmul, "--threads", "1", *QUICK, "--pin", "no packing", "--pin", "microkernel=c", "--json", "-")
+    steps = [step for each in found.document["candidates"] for step in each["steps"]]
+    assert {step["name"] for step in steps if step["step"] == "use_microkernel"} == {"c"}
+    assert not [step for step in steps if step["step"].startswith("pack")]
+
+
 def test_rank_lists_variants_in_order_with_reasons(polydl: Any, matmul: str) -> None:
     arguments = ("rank", matmul, "--threads", "1", "--max-variants", "12")
     found = polydl(*arguments, "--json", "-").document

@@ -285,7 +285,7 @@ def _agree_on_whole_numbers(
     """Whether a kernel that was wrong is right where nothing is rounded: then its errors are those of roundings."""
     if not reference.tolerance:
         return False
-    data = _WholeNumbers(reference.seed, True, True)
+    data = _WholeNumbers(reference.seed, True, "small")
     buffers = _Kernel(scop, arrays, ctypes.CDLL(str(reference.library)), None)(0, data)
     if any(first_not_finite(buffer) is not None for buffer in buffers):
         return False
