@@ -251,7 +251,9 @@ def test_an_illegal_variant_of_a_persons_own_says_what_it_breaks(
 
 @pytest.mark.native
 def test_optimize_leaves_to_the_search_what_is_not_pinned(polydl: Any, matmul: str) -> None:
-    found = polydl("optimize", matmul, "--threads", "1", *QUICK, "--pin", "no packing", "--pin", "microkernel=c", "--json", "-")
+    found = polydl(
+        "optimize", matmul, "--threads", "1", *QUICK, "--pin", "no packing", "--pin", "microkernel=c", "--json", "-"
+    )
     steps = [step for each in found.document["candidates"] for step in each["steps"]]
     assert {step["name"] for step in steps if step["step"] == "use_microkernel"} == {"c"}
     assert not [step for step in steps if step["step"].startswith("pack")]

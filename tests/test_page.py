@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import itertools
 import json
 import re
 from base64 import b64decode
@@ -20,7 +19,6 @@ from polydl.cli import main
 from polydl.errors import OptionError
 from polydl.ir.measurement import Sample
 from polydl.page import comparison, sources, units
-from polydl.page.figures.roofline import label_offsets
 from polydl.page.reading import read_run
 from polydl.page.render import comparison_page, fragment, run_page
 from polydl.page.run import Run
@@ -115,15 +113,6 @@ def test_a_slower_winner_is_called_slower() -> None:
         "slower than gcc -O3 -march=native -fopenmp -ffast-math (18.40\u202fms), at 0.700\u202f\u00d7 of its speed."
         in text
     )
-
-
-def test_labels_of_builds_that_are_about_as_fast_stand_apart() -> None:
-    heights = [100.0, 30.0, 101.0, 95.0]
-    offsets = label_offsets(heights)
-    assert offsets[1] == min(offsets) > 0
-    tops = sorted(height + offset for height, offset in zip(heights, offsets, strict=True))
-    assert all(above - below >= 14 for below, above in itertools.pairwise(tops))
-    assert label_offsets([]) == []
 
 
 def test_figures_have_colours_of_the_style_sheet_alone(page: str) -> None:

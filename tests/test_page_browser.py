@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import lzma
 import re
 import shutil
 import subprocess
@@ -23,6 +24,7 @@ pytestmark = [
     pytest.mark.browser,
     pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed (Debian: apt-get install chromium)"),
 ]
+ROOT = Path(__file__).parents[1]
 PHONE, DESK = 390, 1280
 
 # Each page in a frame of its own width; what the frames hold is written into the outer document.
@@ -82,6 +84,11 @@ def check(frames: list[dict[str, Any]], figures: int) -> None:
 
 def test_a_run_is_shown_on_a_phone_and_on_a_desk(tmp_path: Path) -> None:
     check(seen(tmp_path, run_page(read_run(document(), "report.json"))), figures=4)
+
+
+def test_a_run_of_the_command_is_shown(tmp_path: Path) -> None:
+    kept = json.loads(lzma.decompress((ROOT / "experiments" / "data" / "readme.json.xz").read_bytes()))
+    check(seen(tmp_path, run_page(read_run(kept["optimize"], "report.json"))), figures=4)
 
 
 def test_two_runs_are_shown(tmp_path: Path) -> None:

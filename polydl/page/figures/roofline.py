@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from polydl.page import units
@@ -13,8 +11,8 @@ from polydl.page.run import Run, Variant
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Of the axes' height, at the least; of a label's line; and between a line and its label.
-_PIXELS, _LABEL, _ABOVE = 240, 14, 3
+# Points between a line and its label.
+_ABOVE = 3
 
 
 def roofline(run: Run, width: Width) -> str | None:
@@ -55,12 +53,13 @@ def _paint(axes: Axes, run: Run, points: list[tuple[Variant, float, float]], wid
     axes.set_xlim(left, right)
     axes.set_ylim(lowest / 2, max(peak, *(rate for _, _, rate in points)) * 2)
     _ceilings(axes, run, peak, left, right, width)
-    lowest, highest = axes.get_ylim()
-    heights = [math.log(rate / lowest) / math.log(highest / lowest) * _PIXELS for rate in baselines]
-    for (name, rate), above in zip(named, label_offsets(heights), strict=True):
+    for rate in baselines:
         axes.axhline(rate, color=colour("baseline"), linewidth=1.4, linestyle=(0, (2, 2)))
+    if named:
+        # The others have their names beside their times.
+        name, rate = max(named, key=lambda each: each[1])
         axes.annotate(
-            name, (right, rate), (-4, above), textcoords="offset points", ha="right", color=colour("baseline"),
+            name, (right, rate), (-4, _ABOVE), textcoords="offset points", ha="right", color=colour("baseline"),
             fontsize=11,
         )  # fmt: skip
     tips = {}
@@ -82,16 +81,6 @@ def _paint(axes: Axes, run: Run, points: list[tuple[Variant, float, float]], wid
     axes.set_ylabel("rate [GFLOPS]")
     _plain_ticks(axes)
     return tips
-
-
-def label_offsets(heights: Sequence[float]) -> list[float]:
-    """How many pixels above its line each label stands, for lines at these heights, so that none overlaps another."""
-    offsets = [0.0] * len(heights)
-    above = -math.inf
-    for place in sorted(range(len(heights)), key=lambda line: heights[line]):
-        above = max(heights[place] + _ABOVE, above + _LABEL)
-        offsets[place] = above - heights[place]
-    return offsets
 
 
 def _ceilings(axes: Axes, run: Run, peak: float, left: float, right: float, width: Width) -> None:
