@@ -33,15 +33,15 @@ class Libraries:
 
 
 class Guarded:
-    """Memory that ends at a page that can't be touched, or begins after one."""
+    """Memory that ends at a page that can't be touched, or begins so many bytes after one."""
 
-    def __init__(self, size: int, *, at_end: bool) -> None:
-        whole = -(-size // PAGE) * PAGE
+    def __init__(self, size: int, *, at_end: bool, after: int = 0) -> None:
+        whole = -(-(size + after) // PAGE) * PAGE
         self._bytes = whole + 2 * PAGE
         self._start = _LIBC.mmap(None, self._bytes, 0, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, 0)
         assert self._start not in (None, ctypes.c_void_p(-1).value)
         assert _LIBC.mprotect(self._start + PAGE, whole, mmap.PROT_READ | mmap.PROT_WRITE) == 0
-        self.address = self._start + PAGE + (whole - size if at_end else 0)
+        self.address = self._start + PAGE + (whole - size if at_end else after)
 
     def free(self) -> None:
         _LIBC.munmap(self._start, self._bytes)
@@ -71,13 +71,19 @@ def _prepare(library: Path) -> Callable[[Any], None]:
     return prepare
 
 
-def _called(scop: Scop, invoke: Callable[[Any], None], seed: int, *, at_end: bool) -> list[Values]:
-    """What a function leaves in the arrays, filled from the seed, that lie flush with a guard page."""
+def _called(
+    scop: Scop, invoke: Callable[[Any], None], seed: int, *, at_end: bool, shifted: bool = False
+) -> list[Values]:
+    """What a function leaves in the arrays, filled from the seed, that lie flush with a guard page.
+
+    With ``shifted`` they begin one element after it, so that none is aligned to more than its elements.
+    """
     places: list[Guarded] = []
     views: list[Values] = []
     for stream, (array, value) in enumerate(_arrays(scop)):
         dtype = element_dtype(array.element)
-        place = Guarded(array.elements * dtype.itemsize, at_end=at_end)
+        after = dtype.itemsize if shifted else 0
+        place = Guarded(array.elements * dtype.itemsize, at_end=at_end, after=after)
         block = (ctypes.c_ubyte * (array.elements * dtype.itemsize)).from_address(place.address)
         view = np.ctypeslib.as_array(block).view(dtype)
         if value is not None:
@@ -113,8 +119,8 @@ def _differences(scop: Scop, results: Sequence[Values], expected: Sequence[Value
 def wrong_calls(scop: Scop, libraries: Libraries, tolerance: float) -> list[str]:
     """The calls that leave other values than the original: two in a row per thread, on other data each.
 
-    Threads call at once. Every second call has arrays that end at a guard page, and that are aligned to their elements
-    alone as a rule; the others have arrays that begin after one.
+    Threads call at once. Every second call has arrays that end at a guard page; the others have arrays that begin after
+    one, of the last thread by an element, so that they are aligned to their elements alone.
     """
     kernel, original = _invoke(libraries.kernel), _invoke(libraries.original)
     if scop.constants:
@@ -124,7 +130,8 @@ def wrong_calls(scop: Scop, libraries: Libraries, tolerance: float) -> list[str]
         wrong = []
         for turn in (0, 1):
             seed = 10 * thread + turn
-            results = _called(scop, kernel, seed, at_end=(thread + turn) % 2 == 0)
+            at_end, shifted = (thread + turn) % 2 == 0, thread == THREADS - 1
+            results = _called(scop, kernel, seed, at_end=at_end, shifted=shifted and not at_end)
             expected = _called(scop, original, seed, at_end=False)
             names = _differences(scop, results, expected, tolerance)
             wrong += [f"call {turn} of thread {thread}: {', '.join(names)}"] if names else []
