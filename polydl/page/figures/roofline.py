@@ -57,7 +57,7 @@ def _paint(axes: Axes, run: Run, points: list[tuple[Variant, float, float]], wid
         axes.axhline(rate, color=colour("baseline"), linewidth=1.4, linestyle=(0, (2, 2)))
     if named:
         # The others have their names beside their times.
-        name, rate = max(named, key=lambda each: each[1])
+        name, rate = max(named, key=lambda build: build[1])
         axes.annotate(
             name, (right, rate), (-4, _ABOVE), textcoords="offset points", ha="right", color=colour("baseline"),
             fontsize=11,
