@@ -138,6 +138,30 @@ def tables(document: Document) -> list[str]:
         "GFLOPS where the library is furthest behind the best for a known shape:",
         "",
         *markdown(["m x n x k", "from", _OWN, *peers, "kernel"], behind),
+        "",
+        "By form, over the best for a new shape and for a known one:",
+        "",
+        *markdown(["product", "number", "new shape", "known shape"], _by_form(right)),
+    ]
+
+
+def _by_form(shapes: Sequence[Document]) -> list[list[str]]:
+    """Ratios to the fastest peers of the shapes of each form; the first form that fits counts."""
+    members: dict[str, list[Mapping[str, float]]] = {}
+    for shape in shapes:
+        m, n, k = shape["sizes"]
+        forms = {
+            "n = 1": n == 1, "m = 1": m == 1, "n of 2 to 8": n <= 8, "n of 9 to 32": n <= 32, "m of 2 to 32": m <= 32,
+            "k of up to 8": k <= 8, "k of 9 to 32": k <= 32, "all above 32": m * n * k <= 10**8,
+            "all above 32, more than 10⁸ products": True,
+        }  # fmt: skip
+        for form in forms:
+            members.setdefault(form, [])
+        members[next(form for form, fits in forms.items() if fits)].append(_medians(shape))
+    return [
+        [form, str(len(some)), *(_cell([_ratio(one, asked) for one in some]) for asked in (_NEW, _KNOWN))]
+        for form, some in members.items()
+        if some
     ]
 
 
