@@ -249,6 +249,7 @@ def test_an_illegal_variant_of_a_persons_own_says_what_it_breaks(
     assert "remedy: `polydl variants FILE --json -`" in ended.err
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_optimize_leaves_to_the_search_what_is_not_pinned(polydl: Any, matmul: str) -> None:
     found = polydl(

@@ -97,6 +97,7 @@ def test_a_program_with_main_and_an_external_runs_with_the_kernel(tmp_path: Path
     assert ran(tmp_path, "./fast") == ran(tmp_path, "./plain") == "496 661 0.5\n"
 
 
+@pytest.mark.slow
 def test_a_newcomers_program_runs_with_the_kernel_once_its_arrays_are_shared(tmp_path: Path) -> None:
     """As the header says of its static arrays, which the kernel would have copies of."""
     program, compiler = (NEWCOMER / "program.c").read_text(), str(Toolchain.find().path)
