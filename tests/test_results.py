@@ -115,6 +115,7 @@ def test_each_measured_table_of_other_pages_has_its_samples_or_leads_to_them(pag
         ("2026-11-23-robustness", "experiments.robustness.kills", ["--table", DATA / "kills.jsonl"]),
         ("2026-11-23-robustness", "experiments.robustness.tuners", ["--table", DATA / "tuners.jsonl"]),
         ("2026-11-24-library", "experiments.library_peers", ["table", DATA / "library-peers-zen3.json.xz"]),
+        ("2026-11-26-epyc-zen5", "experiments.layers", ["table", DATA / "products-zen5.json.xz"]),
         ("2026-11-26-library", "experiments.library_peers", ["table", DATA / "library-peers-zen5.json.xz"]),
         ("2026-11-24-polybench", "experiments.polybench", ["table", DATA / "polybench-medium-zen3.json.xz"]),
         ("2026-11-23-models", "experiments.models", ["table", DATA / "models.jsonl"]),
