@@ -187,6 +187,11 @@ def test_where_integers_are_divided_they_are_small(tmp_path: Path) -> None:
         ("a[i] > 0 ? 0 : a[i] > 255.0f ? 255.0f : a[i]", "unsigned char", "small"),
         ("fmaxf(a[i], 0.0f)", "unsigned char", "small"),
         ("a[i] < 0 ? 0 : a[8 - i] > 255.0f ? 255.0f : a[i]", "unsigned char", "small"),
+        ("(unsigned char)a[i] > 200 ? 200 : fmaxf(a[i], 0.0f)", "unsigned char", "small"),
+        ("a[i] > 0 ? (float)(signed char)200 : 0.0f", "unsigned char", "small"),
+        ("fminf(fmaxf((float)(short)a[i], 0.0f), 255.0f)", "unsigned char", "small"),
+        ("fminf(fmaxf(a[i], -2147483648.0f), 2147483647.0f)", "int", "small"),
+        ("fminf(fmaxf(a[i], -1u), 255.0f)", "unsigned char", "small"),
     ],
 )
 def test_bytes_are_whole_where_what_becomes_one_is_clamped(

@@ -74,6 +74,13 @@ def test_a_kernel_that_failed_at_a_shape_is_not_taken_there() -> None:
     assert [choose(tree, shape) for shape in sampled] == ["a", "b"]
 
 
+def test_a_kernel_that_failed_somewhere_does_not_hide_what_others_gain() -> None:
+    sampled = shapes(*((m, n) for m in (1, 2, 60, 200) for n in (4, 9, 300, 800)))
+    times = [{"any": 1.5, "rows": 1.0} if shape["M"] <= 2 and shape["N"] >= 300 else {"any": 1.0} for shape in sampled]
+    tree = fitted(sampled, times, ["any", "rows"])
+    assert [choose(tree, shape) for shape in sampled] == ["rows" if len(at) == 2 else "any" for at in times]
+
+
 def test_no_condition_without_gain() -> None:
     sampled = shapes((1, 1), (2, 1), (3, 1))
     assert fitted(sampled, [{"a": 1.0, "b": 1.001}] * 3, ["a", "b"]) == Leaf("a")

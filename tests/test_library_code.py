@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -86,13 +87,41 @@ def test_dot_products_are_right_at_all_sizes(tmp_path: Path, b: str, element: st
 
 
 def test_dot_products_need_rows_of_terms_in_the_type_of_the_sums(tmp_path: Path) -> None:
-    def proposed(a: str, element: str = "float") -> tuple[Blocking, ...]:
-        form = symbolic_product(symbolic(product(a, "B[k][j]", element), tmp_path))
+    def proposed(text: str) -> tuple[Blocking, ...]:
+        form = symbolic_product(symbolic(text, tmp_path))
         assert form is not None
         return along_terms(machine_with(2, 32), 4, form)
 
-    assert [each.along for each in proposed("A[i][k]")] == ["k", "k"]
-    assert proposed("A[k][i]") == ()
+    assert [each.along for each in proposed(product())] == ["k", "k"]
+    assert proposed(product("A[k][i]")) == ()
+    bytes_to_int = product(element="signed char").replace("signed char C[M][N]", "int C[M][N]")
+    assert proposed(bytes_to_int) == ()
+
+
+@pytest.mark.slow
+def test_terms_that_a_vector_reads_twice_count_once_whatever_they_are(tmp_path: Path) -> None:
+    """An infinity that was added already must not meet the zeros of the last vector's other lanes."""
+    nest = symbolic(product("A[i][k]", "B[j][k]"), tmp_path)
+    function = compiled(nest, tmp_path, {"dots": ALONG_TERMS}, 8)
+    for place in range(11):
+        for spoiled in ("A", "B"):
+            arrays = {"A": np.ones((2, 11), np.float32), "B": np.full((3, 11), 2, np.float32)}
+            arrays[spoiled][:, place] = np.inf
+            result = np.zeros((2, 3), np.float32)
+            function(C=result, **arrays)
+            assert np.isposinf(result).all(), (place, spoiled)
+
+
+@pytest.mark.slow
+def test_vectors_that_no_register_holds_compile(tmp_path: Path) -> None:
+    nest = symbolic(product("A[i][k]", "B[j][k]"), tmp_path)
+    form = symbolic_product(nest)
+    assert form is not None
+    source = unit(nest, form, Leaf("dots"), {"dots": Kernel(blocking=ALONG_TERMS)}, 64, identity="library")
+    (tmp_path / "library.c").write_text(source.c)
+    command = ["gcc", "-O1", "-march=x86-64", "-w", "-fopenmp", "-c", "library.c"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize(("rows", "width", "columns"), [(4, 16, 6), (1, 2, 1), (2, 8, 3)])

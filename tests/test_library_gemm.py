@@ -7,7 +7,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from library_kernels import KERNELS, SMALL, compiled, copying_a, sizes
+from library_kernels import ALONG_TERMS, KERNELS, SMALL, compiled, copying_a, sizes
 from marks import parametrized
 from symbolic_nests import RANGES, symbolic
 
@@ -116,6 +116,20 @@ def test_blas_in_c_is_right_at_all_sizes(tmp_path: Path, a: str, b: str) -> None
     ids=["arrays", "linear", "in a variable", "pointers to rows", "subtracted"], quick=2)  # fmt: skip
 def test_other_forms_are_right_at_all_sizes(tmp_path: Path, text: str, rows: bool) -> None:
     check(text, tmp_path, rows=rows)
+
+
+@pytest.mark.native
+@pytest.mark.slow
+def test_dot_products_have_factors_and_leading_dimensions(tmp_path: Path) -> None:
+    form = symbolic(BLAS, tmp_path, (*RANGES, *LEADING))
+    function = compiled(form, tmp_path, {"dots": ALONG_TERMS}, 8)
+    random = np.random.default_rng(1)
+    for m, n, k in ((5, 7, 6), (13, 1, 40), (4, 11, 27), (60, 50, 33)):
+        a, b, c = (random.random(shape).astype(np.float32) for shape in ((m, k + 2), (k, n + 1), (m, n + 3)))
+        expected = c.copy()
+        expected[:, :n] = 1.5 * (a[:, :k] @ b[:, :n]) - 2 * c[:, :n]
+        function(A=a, B=b, C=c, M=m, N=n, K=k, lda=k + 2, ldb=n + 1, ldc=n + 3, alpha=1.5, beta=-2)
+        assert np.allclose(c, expected, rtol=1e-4, atol=1e-5), (m, n, k)
 
 
 @pytest.mark.native

@@ -93,7 +93,7 @@ class Data:
     seed: int
     #: floats are uniform in [-1, 1) if signed, else in [0.5, 1); no integers are negative unless signed
     signed: bool
-    #: of what magnitude integers are
+    #: of what magnitude integers are, and, with ``bytes``, real numbers
     integers: Integers = "whole"
     #: the first chunk of each array has other contents in each turn, the rest the same
     turn: int = 0

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import numpy as np
 
-from polydl.execute.arrays import Integers, element_dtype, is_floating
+from polydl.execute.arrays import SHORT_BYTES, Integers, element_dtype, is_floating
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Expression, Statement
 
@@ -20,6 +20,7 @@ _GREATEST = frozenset({"fmaxf", "fmax"})
 _ROUNDED = frozenset(
     {"rintf", "rint", "nearbyintf", "nearbyint", "roundf", "round", "floorf", "floor", "ceilf", "ceil"}
 )
+_REAL = frozenset({"float", "double", "long double"})
 _EVERYTHING = (-math.inf, math.inf)
 
 Interval = tuple[float, float]
@@ -52,12 +53,30 @@ def _is_held(scop: Scop, statement: Statement, array: str) -> bool:
     body = statement.body
     if body.text != "=" or len(body.arguments) != 2:
         return False
-    dtype = element_dtype(scop.array(array).element)
-    if dtype.kind not in "iu":
+    value = body.arguments[1]
+    casts = [node for node in value.walk() if node.kind == "cast" and node.text not in _REAL]
+    inside = all(
+        _fits(_interval(statement, each.arguments[0]), each.text)
+        for each in casts
+        if _reads_real(scop, statement, each)
+    )
+    return inside and _fits(_interval(statement, value), scop.array(array).element)
+
+
+def _fits(interval: Interval, element: str) -> bool:
+    """Whether bytes or shorts of a type hold all numbers of an interval; longer integers are not asked for."""
+    try:
+        dtype = element_dtype(element)
+    except KeyError:
         return False
-    low, high = _interval(statement, body.arguments[1])
+    if dtype.kind not in "iu" or dtype.itemsize > SHORT_BYTES:
+        return False
     limits = np.iinfo(dtype)
-    return limits.min <= low and high <= limits.max
+    return bool(limits.min <= interval[0] and interval[1] <= limits.max)
+
+
+def _reads_real(scop: Scop, statement: Statement, node: Expression) -> bool:
+    return any(_is_real(scop, statement.access(each.text).array) for each in node.walk() if each.kind == "access")
 
 
 def _interval(statement: Statement, node: Expression, known: Known = ()) -> Interval:
@@ -78,9 +97,10 @@ def _by_form(statement: Statement, node: Expression, known: Known) -> Interval:
         case "literal", text, _:
             number = _number(text)
             return (number, number) if number is not None else _EVERYTHING
-        case "cast", _, _:
-            return _interval(statement, arguments[0], known)
-        case "op", "-", 1:
+        case "cast", element, _:
+            inner = _interval(statement, arguments[0], known)
+            return inner if element in _REAL or _fits(inner, element) else _EVERYTHING
+        case "op", "-", 1 if arguments[0].kind == "literal":
             low, high = _interval(statement, arguments[0], known)
             return -high, -low
         case "op", "?:", 3:
@@ -111,8 +131,8 @@ def _told(statement: Statement, condition: Expression, known: Known, *, holds: b
 
 
 def _uncast(node: Expression) -> Expression:
-    """What is cast; a value is compared as it is, or as another type of real numbers."""
-    while node.kind == "cast":
+    """What is cast to another type of real numbers."""
+    while node.kind == "cast" and node.text in _REAL:
         node = node.arguments[0]
     return node
 
@@ -131,7 +151,8 @@ def _alike(statement: Statement, one: Expression, other: Expression) -> bool:
 
 def _number(literal: str) -> float | None:
     with suppress(ValueError):
-        return float(literal.rstrip("fFlLuU"))
+        # An unsigned one makes others unsigned.
+        return float(literal.rstrip("fFlL"))
     return None
 
 

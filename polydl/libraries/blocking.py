@@ -130,13 +130,21 @@ def of_variant(applied: Applied, product: SymbolicProduct, machine: Machine, ele
         if all(tile.role != role for tile in tiles):
             whole[role] = plan.extent(name) if role in INNER else 1
             tiles.append(Tile(role, whole[role]))
-    innermost = {role: next(tile.size for tile in reversed(tiles) if tile.role == role) for role in product.loops}
-    vectors, columns = register_block(machine, element_bytes, innermost["m"], innermost["n"])
-    usual = {tile.role: tile.size for tile in _goto_tiles(machine, element_bytes, vectors, columns)}
+    innermost = {role: next(tile.size for tile in reversed(tiles) if tile.role == role) for role in INNER}
+    usual = {
+        tile.role: tile.size for tile in _goto_tiles(machine, element_bytes, *_largest_block(machine, element_bytes))
+    }
+    most = machine.core.packed_tile_bytes // element_bytes
+    for role in ("k", "m", "n"):
+        if role in whole:
+            # A tile that is copied must not become too large for that.
+            others = max(innermost["m"], innermost["n"]) if role == "k" else innermost["k"]
+            innermost[role] = max(innermost[role], min(usual[role], most // others))
     tiles = [
-        replace(tile, size=max(tile.size, usual[tile.role])) if tile.role in whole and tile.role in INNER else tile
+        replace(tile, size=innermost[tile.role]) if tile.role in whole and tile.role in INNER else tile
         for tile in tiles
     ]
+    vectors, columns = register_block(machine, element_bytes, innermost["m"], innermost["n"])
     return Blocking(tuple(tiles), vectors, columns)
 
 
@@ -170,6 +178,11 @@ def register_block(machine: Machine, element_bytes: int, m: int, n: int) -> tupl
     vectors = max(2, max(tiling.vectors))
     fitting = (machine.core.vector_registers - _OTHER_REGISTERS) // vectors - 1
     return vectors, max(1, min(max(tiling.columns), fitting))
+
+
+def _largest_block(machine: Machine, element_bytes: int) -> tuple[int, int]:
+    """Vectors and columns of the register block for tiles that are large in both."""
+    return register_block(machine, element_bytes, 4096, 4096)
 
 
 def _with_copies(packed: Collection[Operand], product: SymbolicProduct) -> tuple[Operand, ...]:
@@ -234,9 +247,7 @@ def usual_blockings(machine: Machine, element_bytes: int, product: SymbolicProdu
     """
     width = machine.vector_elements(element_bytes)
     blockings: list[Blocking] = []
-    for vectors, columns in dict.fromkeys(
-        (register_block(machine, element_bytes, 4096, 4096), (2, widest_block(machine)))
-    ):
+    for vectors, columns in dict.fromkeys((_largest_block(machine, element_bytes), (2, widest_block(machine)))):
         rows = vectors * width
         m, n, of_k = _goto_tiles(machine, element_bytes, vectors, columns)
         for tiles in ((m, of_k, n), (n, of_k, m)):

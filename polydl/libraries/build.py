@@ -80,7 +80,8 @@ class Library:
     decision: Decision
     #: that were measured
     shapes: tuple[Shape, ...]
-    #: seconds of every kernel that was measured at each shape, emitted or not, and of the original nest
+    #: seconds of every kernel that was measured at each shape, emitted or not, and of the original nest; at further
+    #: shapes those were measured that were in question still
     times: tuple[Times, ...]
     #: every kernel that was measured, by id
     candidates: Mapping[str, Kernel]
@@ -235,7 +236,9 @@ def library(
     with fork_server():
         nest = read_symbolic(read, sizes, leading)
         sampled = sampled_shapes(sizes, shapes, seed, measurable)
-        drawn = sampled_shapes(sizes, _FURTHER * shapes, seed + 1, partial(measurable, part=_FURTHER_PART))
+        smaller = partial(measurable, part=_FURTHER_PART)
+        any_smaller = smaller({each.name: each.low for each in sizes})
+        drawn = sampled_shapes(sizes, _FURTHER * shapes, seed + 1, smaller) if any_smaller else ()
         further = tuple(shape for shape in drawn if shape not in sampled)
         scops, further_scops = ([scop_of(*shape.values()) for shape in some] for some in (sampled, further))
     product = symbolic_product(nest)
@@ -316,7 +319,9 @@ def chosen_library(
     from polydl.libraries.emit import emitted
 
     candidates, times = measured.candidates, measured.times
-    chosen = smallest_cover(times, list(candidates), settings.max_kernels, settings.max_slowdown, [ORIGINAL])
+    # Others were found slower before the last shapes were measured, or wrong at some.
+    everywhere = [identity for identity in candidates if all(identity in at for at in times)]
+    chosen = smallest_cover(times, everywhere, settings.max_kernels, settings.max_slowdown, [ORIGINAL])
     decision = fitted(measured.shapes, times, [*chosen, ORIGINAL])
     kept = {identity: candidates[identity] for identity in kernels_of(decision) if identity != ORIGINAL}
     result = Library(

@@ -6,10 +6,12 @@ from collections.abc import Collection, Sequence
 from itertools import combinations
 from math import comb, inf, log
 
+import numpy as np
+
 from polydl.libraries.decision import Times
 
 # Sets that are tried one by one, at most; beyond that kernels are added one after the other.
-_MOST_SETS = 200_000
+_MOST_SETS = 20_000
 
 
 def slowdowns(times: Sequence[Times], kernels: Collection[str]) -> list[float]:
@@ -27,11 +29,20 @@ def smallest_cover(
     closest: with the least that shapes exceed ``slowdown`` by, summed up in logarithms.
     """
 
+    at_best = [min(at.values()) for at in times]
+    factors = {
+        kernel: np.array(
+            [log(at[kernel] / best) if kernel in at else inf for at, best in zip(times, at_best, strict=True)]
+        )
+        for kernel in (*kernels, *free)
+    }
+    nothing = np.full(len(times), inf)
+
     def cost(chosen: Sequence[str]) -> tuple[float, float]:
-        factors = slowdowns(times, [*chosen, *free])
-        if inf in factors:
+        least = np.minimum.reduce([nothing, *(factors[kernel] for kernel in (*chosen, *free))])
+        if np.isinf(least).any():
             return (inf, inf)
-        return sum(max(0.0, log(factor / slowdown)) for factor in factors), sum(map(log, factors))
+        return float(np.maximum(least - log(slowdown), 0.0).sum()), float(least.sum())
 
     count = 0
     while count <= min(most, len(kernels)) and comb(len(kernels), count) <= _MOST_SETS:

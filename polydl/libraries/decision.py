@@ -17,6 +17,8 @@ Array = npt.NDArray[Any]
 
 # Conditions on one path from the root, at most: what a person reads at a glance.
 _MOST_CONDITIONS = 5
+# Up to so many sizes, all of their products are compared with bounds; of more, products of two.
+_FEW_SIZES = 4
 # A condition is worth its line if it saves so much of the time, and this share of what could be saved, summed up in
 # logarithms over all shapes.
 _LEAST_GAIN, _LEAST_SHARE = 0.02, 0.05
@@ -78,7 +80,9 @@ def fitted(shapes: Sequence[Shape], times: Sequence[Times], kernels: Sequence[st
     behind it on each side in view: what it takes for a kernel to be fast is often a bound of two sizes.
     """
     names = list(shapes[0])
-    products = [chosen for count in range(1, len(names) + 1) for chosen in combinations(names, count)]
+    # Of many sizes there are too many products to look one condition ahead with.
+    most = len(names) if len(names) <= _FEW_SIZES else 2
+    products = [chosen for count in range(1, most + 1) for chosen in combinations(names, count)]
     values = np.array([[math.prod(shape[name] for name in sizes) for shape in shapes] for sizes in products])
     # Of equals the first by name is taken, so that the same times give the same tree.
     ordered = sorted(kernels)

@@ -41,15 +41,6 @@ static inline long polydl_even_rows(long left, long block)
   const long blocks = (left + block - 1) / block;
   return (left + blocks - 1) / blocks;
 }"""
-#: C that keeps a vector which several products read in a register; compilers read it from memory again for each one.
-IN_REGISTER = """\
-#if defined(__x86_64__)
-#define polydl_in_register(vector) __asm__("" : "+v"(vector))
-#elif defined(__aarch64__)
-#define polydl_in_register(vector) __asm__("" : "+w"(vector))
-#else
-#define polydl_in_register(vector) ((void)(vector))
-#endif"""
 _OPERANDS = (
     (f"const {ELEMENT} *", "a"), ("long", "am"), (f"const {ELEMENT} *", "b"), ("long", "bn"),
     (f"{ELEMENT} *", "c"), ("long", "cn"),
@@ -66,6 +57,18 @@ BITS = "polydl_lane"
 def bits_name(width: int) -> str:
     """C of the type of a vector of so many of them."""
     return f"polydl_lanes{width}"
+
+
+def in_register(vector_bytes: int) -> str:
+    """C that keeps a vector which several products read in a register; compilers read it again for each of them.
+
+    Where the compiler's target has no registers of that size, nothing is kept.
+    """
+    has, constraint = {64: ("__AVX512F__", "v"), 32: ("__AVX__", "x")}.get(vector_bytes, ("__SSE2__", "x"))
+    lines = [f"#if defined({has})", f'#define polydl_in_register(vector) __asm__("" : "+{constraint}"(vector))']
+    if vector_bytes <= 16:
+        lines += ["#elif defined(__aarch64__)", '#define polydl_in_register(vector) __asm__("" : "+w"(vector))']
+    return "\n".join([*lines, "#else", "#define polydl_in_register(vector) ((void)(vector))", "#endif"])
 
 
 def lane_types(element: str, width: int) -> list[str]:
@@ -118,7 +121,7 @@ def dot_tile(rows: int, columns: int, *, scaled: bool) -> Function:
 
 
 def dot_blocks(rows: int, width: int, columns: int, *, scaled: bool) -> list[Function]:
-    """The functions of the register blocks into which tiles are cut, for vectors of up to ``width`` elements."""
+    """The functions of the register blocks into which tiles are cut, for vectors of ``width`` elements."""
     return [
         _dot_block(count, width, number, scaled=scaled)
         for count in range(1, rows + 1)

@@ -56,6 +56,8 @@ def learned(
     features, seconds, groups = [], [], []
     for number, (shape, times) in enumerate(measured):
         here = [candidates[identity] for identity in known if identity in times]
+        if not here:
+            continue
         features.append(Configurations.of(nest, product, machine, known, here).features(shape))
         seconds += [times[each.id] for each in here]
         groups += [number] * len(here)

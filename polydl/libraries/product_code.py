@@ -11,7 +11,7 @@ from polydl.codegen.loop_ir import Body, Declare, Evaluate, Function, If, Node, 
 from polydl.codegen.values import Apply, Binary, Conditional, Expr, Integer, Name
 from polydl.libraries import extents as sums
 from polydl.libraries.blocking import Blocking, Operand
-from polydl.libraries.dot_code import EVEN_ROWS, IN_REGISTER, dot_blocks, dot_tile, dot_tile_name, lane_types
+from polydl.libraries.dot_code import EVEN_ROWS, dot_blocks, dot_tile, dot_tile_name, in_register, lane_types
 from polydl.libraries.panel_code import WIDENED, copies, copy_call, panel, panel_memory, row_copy, row_copy_call
 from polydl.libraries.product import INNER, Role, SymbolicProduct
 from polydl.libraries.tile_code import (
@@ -31,6 +31,7 @@ from polydl.libraries.tile_code import (
 
 _OPERANDS: tuple[Operand, ...] = ("a", "b")
 _BEGINNING = Integer(0)
+_ELEMENT_BYTES = {"float": 4, "double": 8, "int": 4}
 # Whether rows of A are contiguous along k as they lie in memory.
 _BY_ROWS = Binary("==", Name("ak"), Integer(1))
 
@@ -53,6 +54,12 @@ class ProductCode:
     def _along_terms(self) -> bool:
         """Whether vectors of one of the blockings run along k."""
         return any(blocking.along == "k" for blocking in self.blockings)
+
+    def _along_terms_types(self) -> list[str]:
+        """What blockings with vectors along k need at file scope, before their functions."""
+        element = self.product.element
+        vector_bytes = self.width * _ELEMENT_BYTES[element]
+        return [EVEN_ROWS, in_register(vector_bytes), *lane_types(element, self.width)]
 
     def function(self, blocking: Blocking) -> str:
         """The name of a blocking's function."""
@@ -89,7 +96,7 @@ class ProductCode:
             f"typedef {self.product.element} {ELEMENT};",
             *(vector_type(self.product.element, width) for width in vector_widths(self.width)),
             NEXT_BLOCK,
-            *([EVEN_ROWS, IN_REGISTER, *lane_types(self.product.element, self.width)] if self._along_terms else []),
+            *(self._along_terms_types() if self._along_terms else []),
             *self._copies(),
             *map(print_c.definition, functions),
             *self._panels(),

@@ -43,7 +43,10 @@ def refined(
             timeout_seconds=settings.timeout_seconds,
         )  # fmt: skip
         for number, shape in enumerate(every):
-            times.append(measuring.times(library.read(shape), sources))
+            # At some shapes of the library not all of its candidates were measured, and need not be now.
+            known = library.times[number] if number < len(library.times) else candidates
+            here = [each for each in sources if each.id in known or each.id not in library.candidates]
+            times.append(measuring.times(library.read(shape), here))
             if progress is not None:
                 progress(Stage("measure", number + 1, len(every)))
     measured = Measured(every, tuple(times), candidates)

@@ -225,7 +225,7 @@ std::unique_ptr<method> fastest_in_turns(std::vector<contender> &contenders, pee
   const double begin = seconds();
   for (int round = 0; contenders.size() > 1 && round < rounds && (round == 0 || seconds() - begin < final_seconds); ++round)
     for (contender &each : contenders) {
-      const int calls = flush ? 1 : std::max(1, (int)(sample_seconds / each.best));
+      const int calls = flush ? 1 : std::max(1, (int)std::min(1e6, sample_seconds / each.best));
       if (flush)
         flush_arrays(*each.way, flush);
       else
@@ -236,7 +236,7 @@ std::unique_ptr<method> fastest_in_turns(std::vector<contender> &contenders, pee
       each.samples.push_back((seconds() - start) / calls);
     }
   const auto faster = [](const contender &one, const contender &other) {
-    return one.samples.empty() ? one.best < other.best : median(one.samples) < median(other.samples);
+    return median(one.samples) < median(other.samples);
   };
   return std::move(std::min_element(contenders.begin(), contenders.end(), faster)->way);
 }
@@ -335,7 +335,7 @@ const char *peer_ready(peer_flush *flush) {
         best = std::min(best, seconds() - start);
       }
       fastest = std::min(fastest, best);
-      contenders.push_back({std::move(one), best, {}});
+      contenders.push_back({std::move(one), best, {best}});
       contenders.erase(std::remove_if(contenders.begin(), contenders.end(),
                                       [=](const contender &each) { return each.best > close * fastest; }),
                        contenders.end());
