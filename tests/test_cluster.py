@@ -182,6 +182,7 @@ def overlapping(intervals: list[dict[str, Any]]) -> list[tuple[dict[str, Any], d
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.native
 @pytest.mark.cluster
 def test_nothing_runs_beside_what_is_timed(nodes: Nodes, tmp_path: Path) -> None:

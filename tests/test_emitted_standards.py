@@ -49,6 +49,7 @@ def test_what_keeps_memory_runs_in_each_standard(tmp_path: Path, standard: str) 
     assert subprocess.run([tmp_path / "main"], check=False, timeout=60).returncode == 0
 
 
+@pytest.mark.slow
 def test_c99_has_a_declaration_of_all_that_is_called(tmp_path: Path) -> None:
     folders = sorted({file.parent for file in FILES})
     assert len(folders) >= 20

@@ -311,6 +311,7 @@ def test_cold_caches(toolchain: Toolchain, tmp_path: Path) -> None:
     assert [result.status for result in results] == ["ok", "ok"]
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_long_runs_are_not_repeated(toolchain: Toolchain, tmp_path: Path) -> None:
     slow = matmul_kernel("original", head="#include <unistd.h>", before="usleep(600000);")

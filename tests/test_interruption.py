@@ -111,6 +111,7 @@ except Interrupted:
 """
 
 
+@pytest.mark.slow
 def test_a_signal_while_an_object_is_destroyed_is_not_lost() -> None:
     """Python ignores what a callback raises, and would show a traceback."""
     ended = subprocess.run(

@@ -319,6 +319,7 @@ def test_names_that_c_can_not_have(name: str, prefix: str, reason: str) -> None:
     assert Naming("fast_product").of("product") == Naming("", "fast_").of("product") == "fast_product"
 
 
+@pytest.mark.slow
 def test_the_source_may_not_have_the_emitted_name(tmp_path: Path) -> None:
     path = tmp_path / "product.c"
     path.write_text(

@@ -96,6 +96,7 @@ def test_two_runs_are_shown(tmp_path: Path) -> None:
     check(seen(tmp_path, comparison_page(first, second)), figures=1)
 
 
+@pytest.mark.slow
 def test_the_dark_page_is_dark(tmp_path: Path) -> None:
     page = run_page(read_run(document(), "report.json"))
     grounds = [

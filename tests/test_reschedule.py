@@ -265,6 +265,7 @@ def test_statements_that_accumulate_together_run_in_an_order_that_their_sum_does
     assert step in proposed(scop, threads=2)
 
 
+@pytest.mark.slow
 def test_loops_are_looked_for_inside_of_those_that_all_statements_share(tmp_path: Path) -> None:
     """One of them has a loop of its own alone."""
     text = """

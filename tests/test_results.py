@@ -150,7 +150,9 @@ def test_each_measured_table_of_other_pages_has_its_samples_or_leads_to_them(pag
         ("2026-11-26-epyc-zen5", "experiments.narrow_types", ["table", DATA / "narrow-types-zen5.jsonl"]),
         ("2026-11-26-epyc-zen5", "experiments.quantized_layers", ["table", DATA / "quantized-layers-zen5.jsonl"]),
         ("2026-11-26-epyc-zen5", "experiments.layers", ["table", DATA / "resnet-zen5-28.json.xz"]),
-        ("2026-11-26-layers", "experiments.layers", ["table", DATA / "layers-zen5.json.xz"]),
+        pytest.param(
+            "2026-11-26-layers", "experiments.layers", ["table", DATA / "layers-zen5.json.xz"], marks=pytest.mark.slow
+        ),
         ("2026-11-26-layers", "experiments.layers", ["table", DATA / "layers-zen5-60-picks.json.xz"]),
         ("2026-11-26-epyc-zen5", "experiments.budget", ["table", DATA / "budget-zen5.jsonl"]),
         ("2026-11-26-polybench", "experiments.polybench", ["table", DATA / "polybench-large-zen5.json.xz"]),

@@ -76,6 +76,7 @@ def test_a_convolution_without_fusion_still_overwrites_zeros(tmp_path: Path) -> 
     assert {each.measurement.status for each in found.tried} == {"ok"}
 
 
+@pytest.mark.slow
 def test_with_and_without_fusion_are_two_questions(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
