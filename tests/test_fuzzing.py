@@ -238,6 +238,7 @@ def test_legality_that_is_not_asked_is_found(settings: Settings) -> None:
     assert _in_new_process(_statuses_without_legality, settings)["wrong"]
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_one_variant_of_each_nest_is_compared_over_a_ring_where_that_is_quick(
     settings: Settings, monkeypatch: pytest.MonkeyPatch

@@ -116,6 +116,7 @@ def test_a_newcomers_program_runs_with_the_kernel_once_its_arrays_are_shared(tmp
     assert float(ran(tmp_path, "./fast")) == pytest.approx(float(ran(tmp_path, "./plain")), rel=1e-5)
 
 
+@pytest.mark.slow
 def test_the_header_says_what_callers_have_to_know(tmp_path: Path) -> None:
     (tmp_path / "product.c").write_text(PRODUCT)
     result = optimized(tmp_path / "product.c", tmp_path, defines={"n": 24})

@@ -307,6 +307,7 @@ def test_a_full_disk_while_the_passes_write(tmp_path: Path) -> None:
 # ---- streams
 
 
+@pytest.mark.slow
 def test_closed_streams(tmp_path: Path) -> None:
     (tmp_path / "nest.c").write_text(GOOD)
     closed = command("parse", "nest.c", cwd=tmp_path, shell='"$@" >&-')

@@ -243,6 +243,7 @@ def test_loops_that_all_wait_run_along_diagonals_too(scops: dict[str, Scop]) -> 
     assert len({step.rows for step in proposed(scops["jacobi"])}) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_statements_that_accumulate_together_run_in_an_order_that_their_sum_does_not_depend_on(tmp_path: Path) -> None:
     """The loop over terms runs outside of the one over results: the last loop goes through rows, in vectors."""
