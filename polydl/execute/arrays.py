@@ -83,6 +83,11 @@ SHORT_BYTES = 2
 _SCALES = 24
 
 
+def are_small(integers: Integers, element_bytes: int) -> bool:
+    """Whether integers of so many bytes have magnitude 1 to 8."""
+    return integers == "small" or (integers == "bytes" and element_bytes > SHORT_BYTES)
+
+
 @dataclass(frozen=True)
 class Data:
     """The random contents of all arrays, the same in every process with the same fields.
@@ -91,7 +96,8 @@ class Data:
     """
 
     seed: int
-    #: floats are uniform in [-1, 1) if signed, else in [0.5, 1); no integers are negative unless signed
+    #: floats are uniform in [-1, 1) if signed, else in [0.5, 1), unless ``integers`` scales them; no integers are
+    #: negative unless signed
     signed: bool
     #: of what magnitude integers are, and, with ``bytes``, real numbers
     integers: Integers = "whole"
@@ -154,7 +160,7 @@ class Data:
         return self._integers(generator, dtype, count)
 
     def _integers(self, generator: np.random.Generator, dtype: np.dtype[Any], count: int) -> Values:
-        if self.integers == "small" or (self.integers == "bytes" and dtype.itemsize > SHORT_BYTES):
+        if are_small(self.integers, dtype.itemsize):
             magnitude = generator.integers(1, 9, count, np.int8)
             if dtype.kind == "i" and self.signed:
                 magnitude *= 2 * generator.integers(0, 2, count, np.int8) - 1

@@ -22,7 +22,7 @@ from polydl import vector_functions
 from polydl.bfloat16 import CONVERSIONS
 from polydl.codegen import team
 from polydl.codegen.original import original
-from polydl.execute.arrays import SHORT_BYTES, Integers, element_dtype
+from polydl.execute.arrays import Integers, are_small, element_dtype
 from polydl.execute.build import COMPILE_TIMEOUT_SECONDS
 from polydl.execute.own_headers import own_headers, write_copies
 from polydl.execute.process_group import run_in_group
@@ -214,8 +214,7 @@ def _kind(array: Array, ring: Ring, integers: Integers) -> str:
     """How its elements are drawn."""
     if array.element in _ELEMENTS:
         return "RESIDUE" if ring == FIELD and array.element != "bfloat16" else "BITS"
-    small = integers == "small" or (integers == "bytes" and array.element_bytes > SHORT_BYTES)
-    return "TRUTH" if array.element == "_Bool" else "SMALL" if small else "BITS"
+    return "TRUTH" if array.element == "_Bool" else "SMALL" if are_small(integers, array.element_bytes) else "BITS"
 
 
 _DRIVER = """\

@@ -124,12 +124,12 @@ def of_variant(applied: Applied, product: SymbolicProduct, machine: Machine, ele
         for number, (role, loop) in enumerate(around)
         if (loop.size > 1 if role in INNER else last[role] == number)
     ]
-    whole = {}
+    whole = []
     for number, name in enumerate(plan.nest.loops):
         role = product.role(number)
         if all(tile.role != role for tile in tiles):
-            whole[role] = plan.extent(name) if role in INNER else 1
-            tiles.append(Tile(role, whole[role]))
+            tiles.append(Tile(role, plan.extent(name) if role in INNER else 1))
+            whole += [role] if role in INNER else []
     innermost = {role: next(tile.size for tile in reversed(tiles) if tile.role == role) for role in INNER}
     usual = {
         tile.role: tile.size for tile in _goto_tiles(machine, element_bytes, *_largest_block(machine, element_bytes))
@@ -140,10 +140,7 @@ def of_variant(applied: Applied, product: SymbolicProduct, machine: Machine, ele
             # A tile that is copied must not become too large for that.
             others = max(innermost["m"], innermost["n"]) if role == "k" else innermost["k"]
             innermost[role] = max(innermost[role], min(usual[role], most // others))
-    tiles = [
-        replace(tile, size=innermost[tile.role]) if tile.role in whole and tile.role in INNER else tile
-        for tile in tiles
-    ]
+    tiles = [replace(tile, size=innermost[tile.role]) if tile.role in whole else tile for tile in tiles]
     vectors, columns = register_block(machine, element_bytes, innermost["m"], innermost["n"])
     return Blocking(tuple(tiles), vectors, columns)
 

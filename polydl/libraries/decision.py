@@ -92,7 +92,7 @@ def fitted(shapes: Sequence[Shape], times: Sequence[Times], kernels: Sequence[st
 
 @dataclass(frozen=True, eq=False)
 class _Measured:
-    """Shapes as columns."""
+    """What was measured at each shape, as tables."""
 
     #: names of sizes
     products: tuple[tuple[str, ...], ...]

@@ -7,6 +7,7 @@ a vector has are added up one by one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from polydl.codegen.loop_ir import Assign, Body, Declare, Evaluate, Function, If, Node, Switch, Variable
 from polydl.codegen.values import (
@@ -22,12 +23,21 @@ from polydl.codegen.values import (
     linear,
 )
 from polydl.libraries.tile_code import (
+    COLUMN,
+    COLUMNS,
     ELEMENT,
+    ROW,
+    ROWS,
+    SCALE,
+    K,
+    L,
     added,
     below,
+    by_columns,
     column_counts,
     constant,
     difference,
+    operands,
     times,
     unused,
     vector_name,
@@ -41,15 +51,7 @@ static inline long polydl_even_rows(long left, long block)
   const long blocks = (left + block - 1) / block;
   return (left + blocks - 1) / blocks;
 }"""
-_OPERANDS = (
-    (f"const {ELEMENT} *", "a"), ("long", "am"), (f"const {ELEMENT} *", "b"), ("long", "bn"),
-    (f"{ELEMENT} *", "c"), ("long", "cn"),
-)  # fmt: skip
-_SCALE = "scale"
-_ZERO, _L, _K = Integer(0), Name("l"), Name("k")
-_ROW, _ROWS, _COLUMN, _COLUMNS = Name("row"), Name("rows"), Name("column"), Name("columns")
-
-
+_ZERO = Integer(0)
 #: The type of integers as long as C's elements, whose bits select lanes.
 BITS = "polydl_lane"
 
@@ -89,34 +91,27 @@ def _block_name(rows: int, columns: int) -> str:
     return f"polydl_dots{rows}x{columns}"
 
 
-def _operands(scaled: bool) -> tuple[tuple[str, str], ...]:
-    return (*_OPERANDS, *([(ELEMENT, _SCALE)] if scaled else []))
-
-
 def dot_tile(rows: int, columns: int, *, scaled: bool) -> Function:
     """The function that adds one tile's product to C. Rows of A, and columns of B, are contiguous along k."""
-    names = ("am", "place", "bn", "to", "cn", *([_SCALE] if scaled else []))
-    arguments = (_K, added(Name("a"), times(_ROW, Name("am"))), *map(Name, names))
+    names = ("am", "place", "bn", "to", "cn", *([SCALE] if scaled else []))
+    arguments = (K, added(Name("a"), times(ROW, Name("am"))), *map(Name, names))
 
-    def by_columns(count: int) -> Node:
-        calls = [
-            (number, (Evaluate(Apply(_block_name(count, number), arguments)),)) for number in column_counts(columns)
-        ]
-        return Switch(_COLUMNS, tuple(calls))
+    def blocks_of(count: int) -> Node:
+        return by_columns(partial(_block_name, count), arguments, columns)
 
     inner: Body = (
-        Assign(_ROWS, "=", Apply("polydl_even_rows", (difference(Name("m"), _ROW), Integer(rows)))),
-        constant(f"{ELEMENT} *", "to", added(Name("c"), _ROW, times(_COLUMN, Name("cn")))),
-        Switch(_ROWS, tuple((count, (by_columns(count),)) for count in range(rows, 0, -1))),
+        Assign(ROWS, "=", Apply("polydl_even_rows", (difference(Name("m"), ROW), Integer(rows)))),
+        constant(f"{ELEMENT} *", "to", added(Name("c"), ROW, times(COLUMN, Name("cn")))),
+        Switch(ROWS, tuple((count, (blocks_of(count),)) for count in range(rows, 0, -1))),
     )
     outer: Body = (
-        Assign(_COLUMNS, "=", Apply("polydl_columns", (difference(Name("n"), _COLUMN), Integer(columns)))),
-        constant(f"const {ELEMENT} *", "place", added(Name("b"), times(_COLUMN, Name("bn")))),
+        Assign(COLUMNS, "=", Apply("polydl_columns", (difference(Name("n"), COLUMN), Integer(columns)))),
+        constant(f"const {ELEMENT} *", "place", added(Name("b"), times(COLUMN, Name("bn")))),
         Declare("long", (Variable("rows"),)),
-        below(_ROW, Name("m"), inner, _ROWS),
+        below(ROW, Name("m"), inner, ROWS),
     )
-    body = (Declare("long", (Variable("columns"),)), below(_COLUMN, Name("n"), outer, _COLUMNS))
-    parameters = (*(("long", role) for role in ("m", "n", "k")), *_operands(scaled))
+    body = (Declare("long", (Variable("columns"),)), below(COLUMN, Name("n"), outer, COLUMNS))
+    parameters = (*(("long", role) for role in ("m", "n", "k")), *operands(("am",), ("bn",), scaled=scaled))
     return Function(dot_tile_name(rows, columns), parameters, body, inlining="")
 
 
@@ -135,13 +130,13 @@ def _dot_block(rows: int, width: int, columns: int, *, scaled: bool) -> Function
     sums = [f"c{v}_{u}" for v, u in places]
     body: list[Node] = unused(*(["am"] if rows == 1 else []), *(["bn", "cn"] if columns == 1 else []))
     long: list[Node] = [Declare(kind, (Variable(name, initial=Compound(kind, (_ZERO,))),)) for name in sums]
-    rest = Binary("%", _K, Integer(width))
-    long.append(below(_L, difference(_K, rest), _terms(rows, columns, width, masked=False), Integer(width)))
+    rest = Binary("%", K, Integer(width))
+    long.append(below(L, difference(K, rest), _terms(rows, columns, width, masked=False), Integer(width)))
     lanes = Compound(bits_name(width), tuple(map(Integer, range(width))))
     first = Binary("-", Integer(width), Name("rest"))
     mask = Binary(">=", lanes, Binary("+", Compound(bits_name(width), (_ZERO,)), Cast(BITS, first)))
     tail: Body = (
-        constant("const long", "l", difference(_K, Integer(width))),
+        constant("const long", "l", difference(K, Integer(width))),
         constant(f"const {bits_name(width)}", "mask", mask),
         *_terms(rows, columns, width, masked=True),
     )
@@ -156,15 +151,15 @@ def _dot_block(rows: int, width: int, columns: int, *, scaled: bool) -> Function
         done += count
     for number, (v, u) in enumerate(places):
         long.append(_stored(Element("sums", (Integer(number),)), Integer(v), Integer(u), scaled=scaled))
-    body.append(If(Binary("<", _K, Integer(width)), _short(rows, columns, scaled=scaled), tuple(long)))
-    parameters = (("long", "k"), *_operands(scaled))
+    body.append(If(Binary("<", K, Integer(width)), _short(rows, columns, scaled=scaled), tuple(long)))
+    parameters = (("long", "k"), *operands(("am",), ("bn",), scaled=scaled))
     return Function(_block_name(rows, columns), parameters, tuple(body), inlining="")
 
 
 def _stored(total: Expr, row: Expr, column: Expr, *, scaled: bool) -> Node:
     """Adds a sum to C."""
     place = added(*([row] if row != _ZERO else []), times(column, Name("cn")))
-    return Assign(Element("c", (place,)), "+=", times(Name(_SCALE), total) if scaled else total)
+    return Assign(Element("c", (place,)), "+=", times(Name(SCALE), total) if scaled else total)
 
 
 def _short(rows: int, columns: int, *, scaled: bool) -> Body:
@@ -172,12 +167,12 @@ def _short(rows: int, columns: int, *, scaled: bool) -> Body:
     v, u = Name("v"), Name("u")
     product = Binary(
         "*",
-        Element("a", (added(times(v, Name("am")), _L),)),
-        Element("b", (added(times(u, Name("bn")), _L),)),
+        Element("a", (added(times(v, Name("am")), L),)),
+        Element("b", (added(times(u, Name("bn")), L),)),
     )
     inner: Body = (
         Declare(ELEMENT, (Variable("total", initial=_ZERO),)),
-        below(_L, _K, (Assign(Name("total"), "+=", product),), Integer(1)),
+        below(L, K, (Assign(Name("total"), "+=", product),), Integer(1)),
         _stored(Name("total"), v, u, scaled=scaled),
     )
     return (below(u, Integer(columns), (below(v, Integer(rows), inner, Integer(1)),), Integer(1)),)
@@ -191,7 +186,7 @@ def _terms(rows: int, columns: int, width: int, *, masked: bool) -> Body:
     kind = vector_name(width)
 
     def read(operand: str, stride: str, number: int) -> Expr:
-        place = linear([(1, Name(operand)), (1, _L), (number, Name(stride))])
+        place = linear([(1, Name(operand)), (1, L), (number, Name(stride))])
         if not masked:
             return Unary("*", Cast(f"const {kind} *", place))
         bits = Unary("*", Cast(f"const {bits_name(width)} *", place))
@@ -233,7 +228,10 @@ def _totals(sums: Sequence[str], width: int) -> tuple[list[Node], Expr]:
 
 
 def _halves_added(one: str, other: str, width: int, lanes: int) -> Expr:
-    """The sums in vectors of ``width`` elements, ``lanes`` for each sum, with half as many for each."""
+    """The two halves of each sum's lanes added, of one vector of ``width`` elements or of two.
+
+    A sum has ``lanes`` neighbouring elements, and half as many in the result.
+    """
     if width == 2 and not other:
         return Binary("+", *(Element(one, (Integer(lane),)) for lane in range(2)))
     elements = range(2 * width if other else width)

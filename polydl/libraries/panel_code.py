@@ -37,7 +37,7 @@ def copies(operand: Operand, element: str, *, widened: bool) -> tuple[Function, 
 
 
 def row_copy(element: str) -> Function:
-    """The function that copies a tile of A, of that type of C, so that its rows are contiguous along k."""
+    """The function that copies a tile of A, whose elements have that C type, with rows contiguous along k."""
     i, inner = Name("i"), Name("l")
     target = Element("to", (added(times(i, _K), inner),))
     value = Element("a", (added(times(i, Name("am")), times(inner, Name("ak"))),))

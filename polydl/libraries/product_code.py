@@ -9,6 +9,7 @@ from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.codegen import print_c
 from polydl.codegen.loop_ir import Body, Declare, Evaluate, Function, If, Node, Pragma, Variable
 from polydl.codegen.values import Apply, Binary, Conditional, Expr, Integer, Name
+from polydl.ir.scop import REAL_BYTES
 from polydl.libraries import extents as sums
 from polydl.libraries.blocking import Blocking, Operand
 from polydl.libraries.dot_code import EVEN_ROWS, dot_blocks, dot_tile, dot_tile_name, in_register, lane_types
@@ -31,7 +32,6 @@ from polydl.libraries.tile_code import (
 
 _OPERANDS: tuple[Operand, ...] = ("a", "b")
 _BEGINNING = Integer(0)
-_ELEMENT_BYTES = {"float": 4, "double": 8, "int": 4}
 # Whether rows of A are contiguous along k as they lie in memory.
 _BY_ROWS = Binary("==", Name("ak"), Integer(1))
 
@@ -58,7 +58,7 @@ class ProductCode:
     def _along_terms_types(self) -> list[str]:
         """What blockings with vectors along k need at file scope, before their functions."""
         element = self.product.element
-        vector_bytes = self.width * _ELEMENT_BYTES[element]
+        vector_bytes = self.width * REAL_BYTES.get(element, 4)
         return [EVEN_ROWS, in_register(vector_bytes), *lane_types(element, self.width)]
 
     def function(self, blocking: Blocking) -> str:

@@ -8,6 +8,9 @@ powers of two.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
+
 from polydl.codegen.loop_ir import Assign, Block, Body, Declare, Evaluate, For, Function, If, Node, Switch, Variable
 from polydl.codegen.values import (
     Apply,
@@ -44,15 +47,14 @@ static inline long polydl_columns(long left, long block)
     columns *= 2;
   return columns;
 }"""
-_OPERANDS = (
-    (f"const {ELEMENT} *", "a"), ("long", "ak"), (f"const {ELEMENT} *", "b"), ("long", "bk"), ("long", "bn"),
-    (f"{ELEMENT} *", "c"), ("long", "cn"),
-)  # fmt: skip
-_SCALE = "scale"
+#: The parameter that all products are multiplied by.
+SCALE = "scale"
+#: The term and their number; the first row and column of a register block, and how many it has.
+L, K = Name("l"), Name("k")
+ROW, ROWS, COLUMN, COLUMNS = Name("row"), Name("rows"), Name("column"), Name("columns")
 # Columns that share a pointer into B, as far as addresses scale.
 _SHARED = 3
-_ZERO, _L, _K, _LAST = Integer(0), Name("l"), Name("k"), Name("last")
-_ROW, _ROWS, _COLUMN, _COLUMNS = Name("row"), Name("rows"), Name("column"), Name("columns")
+_ZERO, _LAST = Integer(0), Name("last")
 
 
 def times(left: Expr, right: Expr) -> Expr:
@@ -90,30 +92,34 @@ def tile(vectors: int, width: int, columns: int, *, scaled: bool) -> Function:
     Its register blocks have up to so many vectors of ``width`` elements of m, by up to so many columns of n.
     """
     narrower = [(_at_least(size), 2, size) for size in _narrower(width)]
-    full = [(Binary(">", _ROWS, Integer((count - 1) * width)), count, width) for count in range(vectors, 1, -1)]
+    full = [(Binary(">", ROWS, Integer((count - 1) * width)), count, width) for count in range(vectors, 1, -1)]
     choices = [*full, (_at_least(width), 1, width), *narrower]
     rows: Body = (_by_columns(1, 1, columns, scaled=scaled),)
     for condition, count, size in reversed(choices):
         rows = (If(condition, (_by_columns(count, size, columns, scaled=scaled),), rows),)
     inner: Body = (
-        Assign(_COLUMNS, "=", Apply("polydl_columns", (difference(Name("n"), _COLUMN), Integer(columns)))),
-        constant(f"const {ELEMENT} *", "place", added(Name("b"), times(_COLUMN, _if_copied("b", _K, Name("bn"))))),
-        constant("const long", "stride_bk", _if_copied("b", _COLUMNS, Name("bk"))),
+        Assign(COLUMNS, "=", Apply("polydl_columns", (difference(Name("n"), COLUMN), Integer(columns)))),
+        constant(f"const {ELEMENT} *", "place", added(Name("b"), times(COLUMN, _if_copied("b", K, Name("bn"))))),
+        constant("const long", "stride_bk", _if_copied("b", COLUMNS, Name("bk"))),
         constant("const long", "stride_bn", _if_copied("b", Integer(1), Name("bn"))),
-        constant(f"{ELEMENT} *", "to", added(Name("c"), _ROW, times(_COLUMN, Name("cn")))),
+        constant(f"{ELEMENT} *", "to", added(Name("c"), ROW, times(COLUMN, Name("cn")))),
         *rows,
     )
-    next_rows = Apply("polydl_rows", (difference(Name("m"), _ROW), Integer(vectors * width), Integer(width)))
+    next_rows = Apply("polydl_rows", (difference(Name("m"), ROW), Integer(vectors * width), Integer(width)))
     outer: Body = (
-        Assign(_ROWS, "=", next_rows),
-        constant(f"const {ELEMENT} *", "from", added(Name("a"), _if_copied("a", times(_ROW, _K), _ROW))),
-        constant("const long", "stride_a", _if_copied("a", _ROWS, Name("ak"))),
+        Assign(ROWS, "=", next_rows),
+        constant(f"const {ELEMENT} *", "from", added(Name("a"), _if_copied("a", times(ROW, K), ROW))),
+        constant("const long", "stride_a", _if_copied("a", ROWS, Name("ak"))),
         Declare("long", (Variable("columns"),)),
-        below(_COLUMN, Name("n"), inner, _COLUMNS),
+        below(COLUMN, Name("n"), inner, COLUMNS),
     )
-    body = (Declare("long", (Variable("rows"),)), below(_ROW, Name("m"), outer, _ROWS))
+    body = (Declare("long", (Variable("rows"),)), below(ROW, Name("m"), outer, ROWS))
     flags = (("int", "packed_a"), ("int", "packed_b"))
-    parameters = (*(("long", role) for role in ("m", "n", "k")), *flags, *_operands(scaled))
+    parameters = (
+        *(("long", role) for role in ("m", "n", "k")),
+        *flags,
+        *operands(("ak",), ("bk", "bn"), scaled=scaled),
+    )
     return Function(tile_function(vectors, columns), parameters, body, inlining="")
 
 
@@ -161,12 +167,23 @@ def _block_name(vectors: int, width: int, columns: int) -> str:
     return f"polydl_block{vectors}x{width}x{columns}"
 
 
-def _operands(scaled: bool) -> tuple[tuple[str, str], ...]:
-    return (*_OPERANDS, *([(ELEMENT, _SCALE)] if scaled else []))
+def operands(a: Sequence[str], b: Sequence[str], *, scaled: bool) -> tuple[tuple[str, str], ...]:
+    """The parameters for A, B and C with these strides of A and of B, and for the factor of all products."""
+    return (
+        (f"const {ELEMENT} *", "a"), *(("long", stride) for stride in a),
+        (f"const {ELEMENT} *", "b"), *(("long", stride) for stride in b),
+        (f"{ELEMENT} *", "c"), ("long", "cn"), *([(ELEMENT, SCALE)] if scaled else []),
+    )  # fmt: skip
+
+
+def by_columns(name: Callable[[int], str], arguments: Sequence[Expr], columns: int) -> Node:
+    """Calls the register block with as many columns as there are, up to ``columns``, by its name."""
+    calls = {number: Evaluate(Apply(name(number), tuple(arguments))) for number in column_counts(columns)}
+    return Switch(COLUMNS, tuple((number, (call,)) for number, call in calls.items()))
 
 
 def _at_least(width: int) -> Expr:
-    return Binary(">=", _ROWS, Integer(width))
+    return Binary(">=", ROWS, Integer(width))
 
 
 def _if_copied(operand: str, copied: Expr, otherwise: Expr) -> Expr:
@@ -179,14 +196,10 @@ def constant(kind: str, name: str, value: Expr) -> Declare:
 
 def _by_columns(vectors: int, width: int, columns: int, *, scaled: bool) -> Node:
     """Calls the register block with as many columns as there are."""
-    last = difference(_ROWS, Integer(width))
-    names = ("from", "stride_a", "place", "stride_bk", "stride_bn", "to", "cn", *([_SCALE] if scaled else []))
-    arguments = (_K, last, *map(Name, names))
-    calls = [
-        (number, (Evaluate(Apply(_block_name(vectors, width, number), arguments)),))
-        for number in column_counts(columns)
-    ]
-    return Switch(_COLUMNS, tuple(calls))
+    last = difference(ROWS, Integer(width))
+    names = ("from", "stride_a", "place", "stride_bk", "stride_bn", "to", "cn", *([SCALE] if scaled else []))
+    arguments = (K, last, *map(Name, names))
+    return by_columns(partial(_block_name, vectors, width), arguments, columns)
 
 
 def _register_block(vectors: int, width: int, columns: int, *, scaled: bool) -> Function:
@@ -227,12 +240,12 @@ def _register_block(vectors: int, width: int, columns: int, *, scaled: bool) -> 
         *map(column, range(columns)),
         *(Assign(pointer, "+=", Name("bk")) for pointer in pointers),
     )
-    body.append(below(_L, _K, terms, Integer(1)))
+    body.append(below(L, K, terms, Integer(1)))
     if scaled:
         body += [
-            Assign(total(v, u), "=", Binary("+", read(of_c(v, u)), Binary("*", Name(_SCALE), total(v, u))))
+            Assign(total(v, u), "=", Binary("+", read(of_c(v, u)), Binary("*", Name(SCALE), total(v, u))))
             for v, u in places
         ]
     body += [Assign(Unary("*", Cast(f"{vector} *", of_c(v, u))), "=", total(v, u)) for v, u in places]
-    parameters = (("long", "k"), ("long", "last"), *_operands(scaled))
+    parameters = (("long", "k"), ("long", "last"), *operands(("ak",), ("bk", "bn"), scaled=scaled))
     return Function(_block_name(vectors, width, columns), parameters, tuple(body), inlining="")
