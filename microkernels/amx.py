@@ -30,7 +30,16 @@ from pathlib import Path
 from typing import Literal
 
 from polydl.bfloat16 import ELEMENT as BFLOAT16
-from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel, StridePattern
+from polydl.contracts import (
+    Ability,
+    CallArguments,
+    EmittedSite,
+    FormulaConstants,
+    GemmShape,
+    GemmSite,
+    Microkernel,
+    StridePattern,
+)
 from polydl.divisors import divisors
 from polydl.ir.numerics import EXACT, FLUSHED, Rounding
 from polydl.machine.core import Core
@@ -79,6 +88,14 @@ class Amx(Microkernel):
     abilities: frozenset[Ability] = frozenset({"rows", "overwrite", "ahead", "copies", "after"})
     family: str = "tile registers"
     kept_memory: tuple[str, ...] = ("The copies of c-amx are thread-local variables, which go with their threads.",)
+    formula_constants: tuple[FormulaConstants, ...] = (
+        FormulaConstants(
+            ("tile_product_cycles", "tile_output_cycles", "tile_call_cycles", "tile_split_cycles"),
+            ("float", "float"),
+            parts=(("tile_split_cycles", SPLIT_SHARE),),
+        ),
+        FormulaConstants(("tile_copy_cycles",), (BFLOAT16, "float"), parts=(("tile_copy_cycles", SPLIT_SHARE),)),
+    )
     #: The cores that the code is for.
     core: Core = WIDE_CORE
 

@@ -12,7 +12,16 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import Literal
 
-from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel, StridePattern
+from polydl.contracts import (
+    Ability,
+    CallArguments,
+    EmittedSite,
+    FormulaConstants,
+    GemmShape,
+    GemmSite,
+    Microkernel,
+    StridePattern,
+)
 from polydl.divisors import divisors
 from polydl.ir.numerics import EXACT, Rounding
 from polydl.machine.core import Core
@@ -32,8 +41,6 @@ _INSTRUCTIONS = {
     32: ("__AVX2__", "__m256i", "_mm256_madd_epi16", "immintrin.h"),
     16: ("__SSE2__", "__m128i", "_mm_madd_epi16", "emmintrin.h"),
 }
-# How many times as long a product and an addition take as one multiply-add.
-_SLOWNESS = 1.25
 
 
 def _steps(k: int) -> int:
@@ -219,6 +226,9 @@ class Int16(Microkernel):
 
     abilities: frozenset[Ability] = frozenset({"rows", "overwrite", "copies"})
     family: str = "products of pairs of shorts"
+    formula_constants: tuple[FormulaConstants, ...] = (
+        FormulaConstants(("short_pair_slowdown", "pair_copy_cycles"), ("short", "int")),
+    )
     #: The cores that the code is for.
     core: Core = WIDE_CORE
 
@@ -252,7 +262,8 @@ class Int16(Microkernel):
         tiling = _tiling(shape, vector_elements, self.core)
         blocks = tiling_cycles(tiling, _steps(shape.k), shape.batch, self.core, reads=not shape.overwrite)
         copied = (shape.m + shape.n * shape.rows) * shape.k * shape.batch
-        return self.core.call_cycles + _SLOWNESS * blocks * shape.rows + self.core.pair_copy_cycles * copied
+        products = self.core.short_pair_slowdown * blocks * shape.rows
+        return self.core.call_cycles + products + self.core.pair_copy_cycles * copied
 
     def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:
         return _tiling(shape, vector_elements, self.core).largest(vector_elements)

@@ -13,7 +13,16 @@ from functools import lru_cache
 from typing import Literal
 
 from polydl import native
-from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel, StridePattern
+from polydl.contracts import (
+    Ability,
+    CallArguments,
+    EmittedSite,
+    FormulaConstants,
+    GemmShape,
+    GemmSite,
+    Microkernel,
+    StridePattern,
+)
 from polydl.errors import MissingComponentError
 from polydl.ir.kernel import StaticLibrary
 from polydl.ir.scop import REAL_BYTES
@@ -27,8 +36,6 @@ from polydl.microkernels.shapes import tile_sizes
 
 _LETTERS = {"float": "s", "double": "d"}
 _LONGEST_BATCH = 4096
-# Its FMA takes B from memory each time, which costs some of the loads that the bounds leave free.
-_SLOWNESS = 1.12
 
 
 def libxsmm_version() -> str:
@@ -102,6 +109,9 @@ class Libxsmm(Microkernel):
     family: str = "compiled at run time"
     library: str = "libxsmm"
     kept_memory: tuple[str, ...] = (KEPT_CODE,)
+    formula_constants: tuple[FormulaConstants, ...] = (
+        FormulaConstants(("library_slowdown", "library_call_cycles", "library_product_cycles"), ("float", "float")),
+    )
     #: The cores that the code is for.
     core: Core = WIDE_CORE
 
@@ -135,7 +145,8 @@ class Libxsmm(Microkernel):
         return tile_sizes(role, extent, vector_elements)
 
     def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:
-        return _SLOWNESS * block_cycles(shape, vector_elements, self.core)
+        # Its FMA takes B from memory each time, which costs some of the loads that the bounds leave free.
+        return self.core.library_slowdown * block_cycles(shape, vector_elements, self.core)
 
     def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:
         return blocks_of(shape, vector_elements, self.core).largest(vector_elements)

@@ -18,7 +18,16 @@ from typing import Literal
 
 from polydl import native
 from polydl.bfloat16 import ELEMENT as BFLOAT16
-from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel, StridePattern
+from polydl.contracts import (
+    Ability,
+    CallArguments,
+    EmittedSite,
+    FormulaConstants,
+    GemmShape,
+    GemmSite,
+    Microkernel,
+    StridePattern,
+)
 from polydl.errors import MissingComponentError
 from polydl.ir.kernel import StaticLibrary
 from polydl.ir.numerics import EXACT, FLUSHED, Rounding
@@ -37,6 +46,8 @@ _LONGEST_BATCH = 4096
 _MOST_COPIED = 0.75
 # How often an element has to be copied, in the mean.
 _COPIED_SHARE = 0.5
+# The constant that says how long the products of groups of so many steps take.
+_SLOWDOWNS = {2: "bfloat16_pair_slowdown", 4: "byte_group_slowdown"}
 
 
 _BFLOAT16S = Grouped("bsmm", (BFLOAT16, "float"), 2, 2)
@@ -127,6 +138,15 @@ class LibxsmmGroups(Microkernel):
             StridePattern("plain", ("one", "one", "zero"), ("any", "zero", "any"), ("zero", "many", "one")),
         )
 
+    @property
+    def formula_constants(self) -> tuple[FormulaConstants, ...]:
+        types, group = self.grouped.types, self.grouped.group
+        slowdown = FormulaConstants((_SLOWDOWNS[group],), types, group)
+        if group == 4:
+            return (slowdown,)
+        parts = (("group_copy_cycles", _COPIED_SHARE),)
+        return slowdown, FormulaConstants(("group_copy_cycles",), types, parts=parts)
+
     def unavailable(self) -> str | None:
         try:
             return _wrong(self.grouped)
@@ -175,7 +195,7 @@ class LibxsmmGroups(Microkernel):
         copied = (
             0.0 if in_groups(shape) else _COPIED_SHARE * self.core.group_copy_cycles * shape.m * shape.k * shape.batch
         )
-        slowdown = self.core.bfloat16_pair_slowdown if group == 2 else self.core.byte_group_slowdown
+        slowdown: float = getattr(self.core, _SLOWDOWNS[group])
         return slowdown * block_cycles(products, vector_elements, self.core) + copied
 
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:  # noqa: ARG002

@@ -13,7 +13,16 @@ from itertools import cycle, islice
 from typing import Literal
 
 from polydl.bfloat16 import ELEMENT as BFLOAT16
-from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel, StridePattern
+from polydl.contracts import (
+    Ability,
+    CallArguments,
+    EmittedSite,
+    FormulaConstants,
+    GemmShape,
+    GemmSite,
+    Microkernel,
+    StridePattern,
+)
 from polydl.ir.numerics import EXACT, Rounding
 from polydl.machine.core import Core
 from polydl.machine.processors import WIDE_CORE
@@ -327,6 +336,22 @@ class PlainC(Microkernel):
 
     abilities: frozenset[Ability] = frozenset({"rows", "overwrite", "ahead", "pack", "after"})
     family: str = "vector registers"
+    formula_constants: tuple[FormulaConstants, ...] = (
+        FormulaConstants(
+            (
+                "call_cycles",
+                "block_step_cycles",
+                "block_load_cycles",
+                "block_switch_cycles",
+                "row_copy_cycles",
+                "lane_sum_cycles",
+            ),
+            ("float", "float"),
+        ),
+        FormulaConstants(("block_far_load_cycles",), ("float", "float"), decide=True),
+        FormulaConstants(("widened_slowdown",), (BFLOAT16, "float")),
+        FormulaConstants(("scalar_slowdown",), ("short", "int")),
+    )
     #: The cores that the code is for.
     core: Core = WIDE_CORE
 

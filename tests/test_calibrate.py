@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,10 +13,14 @@ from click.testing import CliRunner
 from polydl import registry
 from polydl.calibration import levels as level_speeds
 from polydl.calibration import run as module
-from polydl.calibration.programs import grid_sites
+from polydl.calibration.formulas import predicted
+from polydl.calibration.programs import formula_sites, grid_sites, long_sites, timed_calls
 from polydl.calibration.tables import timed
 from polydl.cli import main
+from polydl.contracts import GemmShape, GemmSite, Microkernel
 from polydl.errors import OptionError
+from polydl.machine import Machine
+from polydl.machine.core import constants
 from polydl.machine.profile import Identity, Profile, read, read_for, write
 from polydl.machine.system import find
 from polydl.microkernels.plain_c import PLAIN_C
@@ -51,7 +56,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(module, "_SITES_PER_STEP", 1)
     monkeypatch.setattr(module, "grid_sites", lambda *of: tuple(replace(s, k=(8, 4)) for s in real_grid(*of)[:2]))
     monkeypatch.setattr(module, "held_out_sites", lambda *of: tuple(replace(s, k=(7, 4)) for s in real_grid(*of)[:1]))
-    monkeypatch.setattr(module, "transposed_sites", lambda *_: ())
+    for name in ("transposed_sites", "formula_sites", "long_sites"):
+        monkeypatch.setattr(module, name, lambda *_: ())
     return seen
 
 
@@ -89,6 +95,41 @@ def test_a_kernel_without_floats_gets_no_table_and_says_so(stored: Profile, tmp_
     assert [name for name, _ in done.failures] == ["c-int8"]
     assert "neither float nor double" in done.failures[0][1]
     assert done.profile.throughputs == stored.throughputs
+
+
+@pytest.mark.native
+def test_constants_of_formulas_are_kept_and_measured_anew_with_their_microkernel(
+    small: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, path = find(), tmp_path / "profile.toml"
+    truth = {"call_cycles": 11.0, "block_step_cycles": 0.4, "library_slowdown": 1.3, "library_call_cycles": 40.0}
+
+    def as_if(kernel: Microkernel, sites: Sequence[GemmSite], vector_bytes: int, _: object) -> dict[GemmShape, float]:
+        """Times of a core with those constants."""
+        real = kernel.on(here.core.having(constants(truth, "given")))
+        width = vector_bytes // (8 if sites[0].accumulator == "double" else 4)
+        shapes = [call.shape for call in timed_calls(sites)]
+        return {shape: predicted(real, shape, width) * 2 / here.core.fma_per_cycle for shape in shapes}
+
+    for name, sites in (("formula_sites", formula_sites), ("long_sites", long_sites)):
+        monkeypatch.setattr(module, name, sites)
+    monkeypatch.setattr(module, "timed", as_if)
+    monkeypatch.setattr(module, "measure_arithmetic", lambda *_: {})
+    stages: list[str] = []
+    made = module.calibrate(
+        here, path, microkernels=["libxsmm", "c"], report=lambda stage, *_: stages.append(stage)
+    ).profile
+    assert stages.index("c formula") < stages.index("libxsmm formula"), "LIBXSMM's formula has constants of c's"
+    assert {name: made.constants[name] for name in truth} == pytest.approx(truth, rel=0.2)
+    # The formula of each table is that with the constants.
+    assert all(table.formula_error < 0.05 for table in made.throughputs)
+    core = Machine.of_calibration(made).core
+    assert core.call_cycles == made.constants["call_cycles"]
+    assert core.source("call_cycles") == "measured"
+    truth["call_cycles"] = 30.0
+    again = module.calibrate(here, path, microkernels=["c"]).profile
+    assert again.constants["call_cycles"] == pytest.approx(30.0, rel=0.2)
+    assert again.constants["library_slowdown"] == made.constants["library_slowdown"]
 
 
 @pytest.mark.native

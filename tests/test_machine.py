@@ -17,6 +17,8 @@ from hypothesis import strategies as st
 from polydl.errors import MachineError
 from polydl.machine import CACHE_SIZES_EXAMPLE, CacheLevel, Machine, parse_cache_sizes, speeds, system
 from polydl.machine.caches import size_text
+from polydl.machine.core import Constant
+from polydl.machine.profile import Identity
 
 EXAMPLE = Machine(
     name="An example",
@@ -304,15 +306,35 @@ def test_caches_are_read_from_sysfs(tmp_path: Path) -> None:
     for index, level, kind, size, shared in described:
         directory = tmp_path / f"index{index}"
         directory.mkdir()
-        for name, value in {"level": level, "type": kind, "size": size, "shared_cpu_list": shared}.items():
+        told = {"level": level, "type": kind, "size": size, "shared_cpu_list": shared}
+        if level != "3":
+            told["ways_of_associativity"] = "8"
+        for name, value in told.items():
             (directory / name).write_text(value + "\n")
         (directory / "coherency_line_size").write_text("64\n")
     found = system._sysfs_caches(tmp_path)
-    assert [(c.bytes, c.line_bytes, c.shared_by) for c in found] == [
-        (32 << 10, 64, 2),
-        (1 << 20, 64, 2),
-        (36608 << 10, 64, 7),
+    assert [(c.bytes, c.line_bytes, c.shared_by, c.ways) for c in found] == [
+        (32 << 10, 64, 2, 8),
+        (1 << 20, 64, 2, 8),
+        (36608 << 10, 64, 7, 0),
     ]
+
+
+def test_sets_of_caches_are_told_by_the_system_and_are_not_those_of_given_sizes() -> None:
+    caches = (system.Cache(48 << 10, 64, 1, 12), system.Cache(2 << 20, 64, 1, 16), system.Cache(32 << 20, 64, 8, 16))
+    identity = Identity("A processor", "Example-1-2-3", ("avx2",), tuple(each.bytes for each in caches), 8)
+    told = system.System(identity, caches, 1 << 34, 32, 4096)
+    assert told.core.same_set_bytes == (4096, 131072)
+    assert told.core.source("same_set_bytes") == "detected"
+    assert system.System.of_profile(identity, told.surroundings) == told
+    # Where one cache keeps silent, the usual values stay.
+    partly = dataclasses.replace(told, caches=(caches[0], system.Cache(2 << 20, 64, 1), caches[2]))
+    assert partly.core.source("same_set_bytes") == "generic"
+    machine = dataclasses.replace(EXAMPLE, constants=told.constants)
+    assert machine.core.same_set_bytes == (4096, 131072)
+    assert machine.with_cache_sizes((32 << 10, 1 << 20)).core.source("same_set_bytes") == "generic"
+    given = dataclasses.replace(EXAMPLE, constants=(Constant("same_set_bytes", (2048, 4096)),))
+    assert given.with_cache_sizes((32 << 10, 1 << 20)).core.same_set_bytes == (2048, 4096)
 
 
 def test_no_sysfs_means_no_caches(tmp_path: Path) -> None:

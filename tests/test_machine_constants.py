@@ -69,14 +69,14 @@ def test_what_was_published_of_a_family_takes_the_place_of_the_usual_values(fami
     usual = generic(isa, 32, 64)
     others = set(CONSTANTS) - known.keys()
     assert all(getattr(core, name) == getattr(usual, name) for name in others)
-    assert {core.source(name) for name in others - {"line_bytes"}} == {"generic"}
+    assert {core.source(name) for name in others - {"line_bytes", "vector_registers"}} == {"generic"}
 
 
 @pytest.mark.parametrize("cpu_id", ["", "example", "AuthenticAMD-22-0-1-32K", "GenuineIntel-6-1-1"])
 def test_a_processor_that_nobody_described_has_the_usual_constants(cpu_id: str) -> None:
     assert family_of(cpu_id) is None
     assert published(cpu_id, ("avx2",), 32, 64) == dataclasses.replace(
-        generic(("avx2",), 32, 64), sources=(("line_bytes", "detected"),)
+        generic(("avx2",), 32, 64), sources=(("line_bytes", "detected"), ("vector_registers", "detected"))
     )
 
 

@@ -111,7 +111,8 @@ def _packed(call: CallSite) -> Call | None:
         else:
             k = k[0] // 2, k[0] // 2
     transposed = gemm.stride_bk != 1 and k[0] > 1
-    site = accepted(call.kernel, packed_site(gemm.element, gemm.m, n, k, batch, transposed=transposed))
+    packed = packed_site((gemm.element, gemm.accumulator), gemm.m, n, k, batch, transposed=transposed)
+    site = accepted(call.kernel, packed)
     return None if site is None else Call(call.kernel, site)
 
 
@@ -192,7 +193,7 @@ def versions_of(kernel: Microkernel, element: str, vector_bytes: int, toolchain:
     """What times of a microkernel's calls depend on: its C, of which one program is looked at, the compiler, and how
     they are taken."""
     extent = 2 * vector_bytes // ELEMENTS[element]
-    site = accepted(kernel, packed_site(element, (extent,) * 2, (8, 8), (64, 64), (1, 1), transposed=False))
+    site = accepted(kernel, packed_site((element, element), (extent,) * 2, (8, 8), (64, 64), (1, 1), transposed=False))
     text = "" if site is None else program(kernel, [site], vector_bytes)
     digest = hashlib.sha256(text.encode()).hexdigest()[:16]
     return " ".join(filter(None, (kernel.version(), digest, toolchain.name, _PROTOCOL)))

@@ -7,13 +7,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from polydl.contracts import CallArguments, GemmShape, GemmSite, Microkernel
+from polydl import bfloat16
+from polydl.contracts import CallArguments, FormulaConstants, GemmShape, GemmSite, Microkernel
 
 # The steps k and the batch that a cell's three coefficients are fitted from.
 STEPS = (64, 16)
 BATCH = (6, 1)
 # Full and last extents of n.
 COLUMNS = ((2, 1), (4, 3), (8, 6), (16, 12), (32, 24), (64, 48))
+# Those that make register blocks of all widths, whatever is chosen for larger calls.
+BLOCK_COLUMNS = ((4, 3), (8, 6), (14, 12), (28, 24), (64, 48))
 # Those of kernels that copy their operands first, so that their calls are long ones.
 LONG_COLUMNS = (*COLUMNS[-3:], (256, 128))
 ROTATED_OUTPUTS = 4
@@ -47,15 +50,24 @@ def rows(vector_elements: int) -> tuple[tuple[int, int], ...]:
 
 
 def packed_site(
-    element: str, m: tuple[int, int], n: tuple[int, int], k: tuple[int, int], batch: tuple[int, int], transposed: bool
+    elements: Sequence[str],
+    m: tuple[int, int],
+    n: tuple[int, int],
+    k: tuple[int, int],
+    batch: tuple[int, int],
+    transposed: bool,
 ) -> GemmSite:
-    """Operands packed as tightly as the full tile allows, one product after the other."""
+    """Operands packed as tightly as the full tile allows, one product after the other.
+
+    ``elements`` are as in ``Microkernel.elements``.
+    """
     longest = max(batch)
     stride_n, stride_k = (1, n[0]) if transposed else (k[0], 1)
     return GemmSite(
         prefix="",
-        element=element,
-        accumulator=element,
+        element=elements[0],
+        element_b="" if elements[-2] == elements[0] else elements[-2],
+        accumulator=elements[-1],
         m=m,
         n=n,
         k=k,
@@ -69,19 +81,56 @@ def packed_site(
     )
 
 
+def grouped_site(
+    elements: Sequence[str], m: tuple[int, int], n: tuple[int, int], group: int, batch: tuple[int, int]
+) -> GemmSite:
+    """Products of one group of steps each, with A packed in groups: all steps of a group for each row."""
+    plain = packed_site(elements, m, n, (group, group), batch, transposed=False)
+    products = range(max(batch))
+    return replace(
+        plain,
+        lda=1,
+        stride_bn=group * len(products),
+        offsets_a=tuple(place * group * m[0] for place in products),
+        offsets_b=tuple(place * group for place in products),
+    )
+
+
+def formula_sites(kernel: Microkernel, wanted: FormulaConstants, vector_elements: int) -> tuple[GemmSite, ...]:
+    """The sites that constants of a microkernel's formula are fitted from, where no table has them."""
+    copies = "copies" in kernel.abilities and wanted.group == 1
+    heights = rows(vector_elements)
+    extents = product((*heights[:4], heights[5]), LONG_COLUMNS if copies else BLOCK_COLUMNS)
+    if wanted.group > 1:
+        batch = STEPS[0] * BATCH[0] // wanted.group, STEPS[1] // wanted.group
+        sites = (grouped_site(wanted.elements, m, n, wanted.group, batch) for m, n in extents)
+    else:
+        sites = (packed_site(wanted.elements, m, n, STEPS, BATCH, transposed=False) for m, n in extents)
+    return tuple(site for each in sites if (site := accepted(kernel, each)) is not None)
+
+
+def long_sites(kernel: Microkernel, wanted: FormulaConstants, vector_elements: int) -> tuple[GemmSite, ...]:
+    """Sites whose blocks read A again from beyond the first-level cache, all with full tiles."""
+    extents = product((2, 3, 4, 6), (15, 24, 28, 48), ((256, 1), (256, 4)))
+    sites = (
+        packed_site(wanted.elements, (vectors * vector_elements,) * 2, (n, n), (k, k), (batch, batch), transposed=False)
+        for vectors, n, (k, batch) in extents
+    )
+    return tuple(site for each in sites if (site := accepted(kernel, each)) is not None)
+
+
 def grid_sites(kernel: Microkernel, element: str, vector_elements: int) -> tuple[GemmSite, ...]:
     """The sites that the table is fitted from, without what the kernel rejects."""
     columns = LONG_COLUMNS if "copies" in kernel.abilities else COLUMNS
-    wanted = (
-        packed_site(element, m, n, STEPS, BATCH, transposed=False) for m, n in product(rows(vector_elements), columns)
-    )
+    extents = product(rows(vector_elements), columns)
+    wanted = (packed_site((element, element), m, n, STEPS, BATCH, transposed=False) for m, n in extents)
     return tuple(site for each in wanted if (site := accepted(kernel, each)) is not None)
 
 
 def transposed_sites(kernel: Microkernel, element: str, vector_elements: int) -> tuple[GemmSite, ...]:
     """Sites whose B is contiguous along n."""
     extents = (((2 * vector_elements, vector_elements), (8, 6)), ((4 * vector_elements, 3 * vector_elements), (24, 12)))
-    wanted = (packed_site(element, m, n, STEPS, BATCH, transposed=True) for m, n in extents)
+    wanted = (packed_site((element, element), m, n, STEPS, BATCH, transposed=True) for m, n in extents)
     return tuple(site for each in wanted if (site := accepted(kernel, each)) is not None)
 
 
@@ -96,7 +145,8 @@ def held_out_sites(kernel: Microkernel, element: str, vector_elements: int) -> t
         k = sorted(generator.sample([3, 8, 16, 24, 32, 48, 64, 96, 128, 256], 2), reverse=True)
         batch = (generator.choice([1, 1, 2, 3, 4, 8, 9, 16]), 1)
         bytes_read = (whole + n[0]) * k[0] * batch[0] * (64 // vector_elements)
-        site = accepted(kernel, packed_site(element, m, (n[0], n[1]), (k[0], k[1]), batch, transposed=False))
+        wanted = packed_site((element, element), m, (n[0], n[1]), (k[0], k[1]), batch, transposed=False)
+        site = accepted(kernel, wanted)
         if site is not None and bytes_read <= 256 << 10:
             found.append(site)
         if len(found) == _HELD_OUT_SITES:
@@ -123,8 +173,8 @@ def timed_calls(sites: Sequence[GemmSite]) -> Iterator[TimedCall]:
 
 def elements_needed(sites: Sequence[GemmSite]) -> tuple[int, int, int]:
     """How many elements of A, B and C the program of these sites reads and writes at most."""
-    a = max(max(site.offsets_a) + site.lda * site.k[0] for site in sites)
-    b = max(max(site.offsets_b) + site.n[0] * site.k[0] for site in sites)
+    a = max(max(site.offsets_a) + site.m[0] * site.k[0] for site in sites)
+    b = max(max(site.offsets_b) + site.n[0] * max(site.k[0], site.stride_bn) for site in sites)
     return a, b, max(ROTATED_OUTPUTS * site.ldc * site.n[0] for site in sites)
 
 
@@ -150,7 +200,8 @@ def program(kernel: Microkernel, sites: Sequence[GemmSite], vector_bytes: int) -
 static void polydl_repeat{number}(const void *a, const void *b, void *c, int last_m, int last_n, int last_k,
                                   long count, long repeats)
 {{
-  const {site.element} *left = a, *right = b;
+  const {site.element} *left = a;
+  const {site.type_b} *right = b;
   {site.accumulator} *output = c;
   for (long i = 0; i < repeats; ++i) {{
     {call}
@@ -159,6 +210,8 @@ static void polydl_repeat{number}(const void *a, const void *b, void *c, int las
 }}"""
         )
         cases.append(f"  case {number}: polydl_repeat{number}(a, b, c, last_m, last_n, last_k, count, repeats); break;")
+    if any(bfloat16.ELEMENT in (site.element, site.type_b) for site in sites):
+        definitions.insert(0, f"typedef unsigned short {bfloat16.ELEMENT};")
     return "\n".join(
         [
             "#define _POSIX_C_SOURCE 199309L",

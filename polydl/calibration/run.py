@@ -9,26 +9,33 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from polydl import registry
 from polydl.calibration import levels as level_speeds
+from polydl.calibration.arithmetic import measure_arithmetic
 from polydl.calibration.cores import measure_pages, measure_thread_start
 from polydl.calibration.fit import fitted
-from polydl.calibration.programs import grid_sites, held_out_sites, program, transposed_sites
+from polydl.calibration.formulas import decided_constants, fitted_constants
+from polydl.calibration.programs import formula_sites, grid_sites, held_out_sites, long_sites, program, transposed_sites
 from polydl.calibration.tables import timed
 from polydl.contracts import GemmShape, GemmSite, Microkernel
 from polydl.errors import ExecutionError, MachineError, OptionError
 from polydl.execute.resources import choose_cores
 from polydl.execute.toolchain import Toolchain
 from polydl.files import replacing
+from polydl.ir.scop import REAL_BYTES
+from polydl.machine.core import Core, constants
 from polydl.machine.profile import VERSION, Identity, LevelSpeed, Profile, read_for, write
 from polydl.machine.system import System
 from polydl.machine.throughput import Throughput
 
 ELEMENTS = (("float", 4), ("double", 8))
 _SITES_PER_STEP = 18
+# Of the sums of whole numbers.
+_INT_BYTES = 4
 
 Report = Callable[[str, int, int], None]
 
@@ -60,44 +67,46 @@ def calibrate(
     if microkernels is not None:
         with suppress(MachineError):
             earlier = read_for(path, system.identity)
-    chosen = [_loaded(name).on(system.core) for name in microkernels or registry.names("microkernels")]
-    toolchain = Toolchain.find()
-    kept = _Kept(system.identity, path, fresh)
-    measured = earlier or _machine(system, toolchain, kept, report)
+    names = tuple(microkernels or registry.names("microkernels"))
+    # First the one whose formula tells the most: others have some of its constants as well.
+    chosen = sorted(map(_loaded, names), key=lambda kernel: -sum(len(x.names) for x in kernel.formula_constants))
+    timing = _Timing(system.vector_bytes, Toolchain.find(), _Kept(system.identity, path, fresh), report)
+    measured = earlier or _machine(system, timing)
+    found = dict(measured.constants)
     tables: list[Throughput] = []
     failures: list[tuple[str, str]] = []
     for kernel in chosen:
-        elements = [(element, width) for element, width in ELEMENTS if (element, element) in kernel.elements]
-        if not elements:
-            if microkernels is not None:
-                failures.append((kernel.name, "it multiplies neither float nor double, and tables are of these alone"))
-            continue
-        reason = kernel.unavailable()
+        reason = _not_timed(kernel)
         if reason is not None:
             # This machine does without it, unless it was asked for.
             if microkernels is not None:
                 failures.append((kernel.name, reason))
             continue
-        for element, width in elements:
-            try:
-                table = _table(kernel, element, width, system.vector_bytes, toolchain, kept, report)
-            except ExecutionError as error:
-                failures.append((kernel.name, error.message))
-                break
-            if table is None:
-                failures.append((kernel.name, f"it takes too few shapes of {element} for a table"))
-            else:
-                tables.append(table)
-    names = {kernel.name for kernel in chosen}
-    others = [table for table in measured.throughputs if table.microkernel not in names]
+        try:
+            fitted_here = {name for wanted in kernel.formula_constants for name in wanted.names}
+            others = {name: value for name, value in found.items() if name not in fitted_here}
+            found = others | _formula_constants(kernel, system.core.having(constants(others, "measured")), timing)
+            known = kernel.on(system.core.having(constants(found, "measured")))
+            for element, width in ELEMENTS:
+                if (element, element) not in kernel.elements:
+                    continue
+                table = _table(known, element, width, timing)
+                if table is None:
+                    failures.append((kernel.name, f"it takes too few shapes of {element} for a table"))
+                else:
+                    tables.append(table)
+        except ExecutionError as error:
+            failures.append((kernel.name, error.message))
+    untouched = [table for table in measured.throughputs if table.microkernel not in names]
     profile = replace(
         measured,
         measured=datetime.now(UTC).isoformat(timespec="seconds"),
-        throughputs=(*others, *tables),
+        throughputs=(*untouched, *tables),
+        constants=found,
         surroundings=system.surroundings,
     )
     write(profile, path)
-    kept.drop()
+    timing.kept.drop()
     return Calibration(profile, tuple(failures))
 
 
@@ -136,21 +145,36 @@ class _Kept:
             self._path.unlink()
 
 
-def _machine(system: System, toolchain: Toolchain, kept: _Kept, report: Report | None) -> Profile:
+@dataclass(frozen=True)
+class _Timing:
+    """What all steps of a calibration share."""
+
+    vector_bytes: int
+    toolchain: Toolchain
+    kept: _Kept
+    report: Report | None
+
+    def told(self, stage: str, done: int, total: int) -> None:
+        if self.report is not None:
+            self.report(stage, done, total)
+
+
+def _machine(system: System, timing: _Timing) -> Profile:
     """What is measured of the machine itself."""
     cores = choose_cores(len(os.sched_getaffinity(0)))
 
     def speeds() -> Any:
-        progress = None if report is None else lambda done, total: report("levels", done, total)
+        progress = partial(timing.told, "levels")
         return asdict(level_speeds.measure(system.identity.cache_bytes, system.memory_bytes, cores, progress=progress))
 
-    def constants() -> Any:
-        core = system.core
+    def constants_of_core() -> Any:
+        arithmetic = measure_arithmetic(cores[0], system.vector_bytes, timing.toolchain)
+        core = system.core.having(constants(arithmetic, "measured"))
         operations = core.operations_per_cycle(system.vector_bytes)
         pages = measure_pages(cores[0], core.page_bytes, core.line_bytes, operations)
-        return {**pages, **measure_thread_start(cores, toolchain)}
+        return {**arithmetic, **pages, **measure_thread_start(cores, timing.toolchain)}
 
-    levels = kept.step("levels", speeds)
+    levels = timing.kept.step("levels", speeds)
     return Profile(
         system.identity,
         measured="",
@@ -158,20 +182,37 @@ def _machine(system: System, toolchain: Toolchain, kept: _Kept, report: Report |
         total_peak_gflops=levels["total_peak_gflops"],
         spread=levels["spread"],
         levels=tuple(LevelSpeed(**level) for level in levels["levels"]),
-        constants=kept.step("constants", constants),
+        constants=timing.kept.step("constants of the core", constants_of_core),
     )
 
 
-def _table(
-    kernel: Microkernel,
-    element: str,
-    width: int,
-    vector_bytes: int,
-    toolchain: Toolchain,
-    kept: _Kept,
-    report: Report | None,
-) -> Throughput | None:
-    vector_elements = vector_bytes // width
+def _not_timed(kernel: Microkernel) -> str | None:
+    """Why calls of a microkernel are not timed; None if they are."""
+    if not kernel.formula_constants and all((element, element) not in kernel.elements for element, _ in ELEMENTS):
+        return "it multiplies neither float nor double, and its formula has no constants to measure"
+    return kernel.unavailable()
+
+
+def _formula_constants(kernel: Microkernel, core: Core, timing: _Timing) -> dict[str, float]:
+    """Constants of the microkernel's formula that predict its calls better than those of ``core``, by name."""
+    found: dict[str, float] = {}
+    for number, wanted in enumerate(kernel.formula_constants):
+        known = core.having(constants(found, "measured"))
+        here = kernel.on(known)
+        vector_elements = timing.vector_bytes // REAL_BYTES.get(wanted.elements[-1], _INT_BYTES)
+        sites = (long_sites if wanted.decide else formula_sites)(here, wanted, vector_elements)
+        if sites and wanted.decide:
+            found |= decided_constants(here, wanted, known, partial(_step, sites=sites, timing=timing))
+        elif sites:
+            # Tables count cycles in which two multiply-adds start.
+            cycles = {shape: taken * known.fma_per_cycle / 2 for shape, taken in _step(here, sites, timing).items()}
+            found |= fitted_constants(here, wanted, known, cycles, vector_elements)
+        timing.told(f"{kernel.name} formula", number + 1, len(kernel.formula_constants))
+    return found
+
+
+def _table(kernel: Microkernel, element: str, width: int, timing: _Timing) -> Throughput | None:
+    vector_elements = timing.vector_bytes // width
     groups = [
         ("grid", grid_sites(kernel, element, vector_elements)),
         ("transposed", transposed_sites(kernel, element, vector_elements)),
@@ -184,25 +225,19 @@ def _table(
     ]
     found: dict[str, dict[GemmShape, float]] = {group: {} for group, _ in groups}
     for number, (group, sites) in enumerate(steps):
-        found[group].update(_step(kernel, sites, vector_bytes, toolchain, kept))
-        if report is not None:
-            report(f"{kernel.name} {element}", number + 1, len(steps))
+        found[group].update(_step(kernel, sites, timing))
+        timing.told(f"{kernel.name} {element}", number + 1, len(steps))
     return fitted(kernel, element, vector_elements, found["grid"], found["transposed"], found["held out"])
 
 
-def _step(
-    kernel: Microkernel,
-    sites: Sequence[GemmSite],
-    vector_bytes: int,
-    toolchain: Toolchain,
-    kept: _Kept,
-) -> dict[GemmShape, float]:
+def _step(kernel: Microkernel, sites: Sequence[GemmSite], timing: _Timing) -> dict[GemmShape, float]:
     """Named by what is compiled, so that a microkernel that changed meanwhile is timed again."""
-    text = program(kernel, sites, vector_bytes) + " ".join((*toolchain.flags, toolchain.version))
+    toolchain = timing.toolchain
+    text = program(kernel, sites, timing.vector_bytes) + " ".join((*toolchain.flags, toolchain.version))
     name = f"{kernel.name} {hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
     def work() -> list[list[object]]:
-        found = timed(kernel, sites, vector_bytes, toolchain)
+        found = timed(kernel, sites, timing.vector_bytes, toolchain)
         return [[*astuple(shape), cycles] for shape, cycles in found.items()]
 
-    return {GemmShape(*row[:-1]): row[-1] for row in kept.step(name, work)}
+    return {GemmShape(*row[:-1]): row[-1] for row in timing.kept.step(name, work)}

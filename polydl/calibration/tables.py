@@ -37,7 +37,7 @@ _TOLERANCE = 0.1
 def timed(
     kernel: Microkernel, sites: Sequence[GemmSite], vector_bytes: int, toolchain: Toolchain
 ) -> dict[GemmShape, float]:
-    """Peak cycles of every call that the sites make, by shape; all of the same element type.
+    """Peak cycles of every call that the sites make, by shape; all of the same element types.
 
     Raises ExecutionError if the microkernel's C does not compile, crashes or hangs.
     """
@@ -70,7 +70,7 @@ def timed(
                     "start",
                     _TIMEOUT_SECONDS,
                     libraries=[str(library) for library in libraries],
-                    element=sites[0].element,
+                    elements=[sites[0].element, sites[0].type_b, sites[0].accumulator],
                     lengths=list(elements_needed(sites)),
                     core=core,
                 )

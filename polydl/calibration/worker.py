@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from polydl import bfloat16
+from polydl.execute.arrays import Values
 from polydl.execute.sampling import MOST_REPEATS, Reply, serve
 from polydl.native import runtime
 
@@ -18,14 +20,34 @@ _SAMPLE_SECONDS = 2.5e-4
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 # Of the places of two operands in their pages.
 _APART_BYTES = 1344
-_TYPES = {"float": np.float32, "double": np.float64}
+_TYPES = {
+    "float": np.float32,
+    "double": np.float64,
+    bfloat16.ELEMENT: np.uint16,
+    "signed char": np.int8,
+    "unsigned char": np.uint8,
+    "short": np.int16,
+    "int": np.int32,
+}
+
+
+def _values(generator: np.random.Generator, element: str, count: int) -> Values:
+    """Reals from -1 to 1, or small whole numbers."""
+    if np.issubdtype(_TYPES[element], np.floating):
+        return generator.uniform(-1, 1, count)
+    if element == bfloat16.ELEMENT:
+        return bfloat16.from_float(generator.uniform(-1, 1, count))
+    return generator.integers(0, 8, count)
 
 
 class Worker:
     """Loaded programs with their operands. Each public method answers the command of its name."""
 
-    def start(self, libraries: list[str], element: str, lengths: list[int], core: int) -> Reply:
-        """Pin this process to the core, load the programs, and fill operands that all of them share."""
+    def start(self, libraries: list[str], elements: list[str], lengths: list[int], core: int) -> Reply:
+        """Pin this process to the core, load the programs, and fill operands that all of them share.
+
+        ``elements`` and ``lengths`` are those of A, B and C.
+        """
         os.sched_setaffinity(0, {core})
         self._probe = runtime().fma_gflops
         self._time: list[Any] = []
@@ -41,14 +63,14 @@ class Worker:
             return {"failed": "unsupported", "message": f"the library can't be used: {error}"}
         generator = np.random.default_rng(0)
         self._operands = []
-        for number, length in enumerate(lengths):
+        for number, (element, length) in enumerate(zip(elements, lengths, strict=True)):
             # So many bytes after the beginning of a page, so that no run is luckier than another. Operands at the same
             # place of their pages would wait for each other: a load that differs from a store before it in its page
             # alone is taken for one of what that stores.
             space = np.empty(length * 8 + 3 * _PAGE_BYTES, np.uint8)
             first = -space.ctypes.data % _PAGE_BYTES + number * _APART_BYTES
             operand = space[first : first + length * np.dtype(_TYPES[element]).itemsize].view(_TYPES[element])
-            operand[:] = generator.uniform(-1, 1, operand.size)
+            operand[:] = _values(generator, element, operand.size)
             self._operands.append(operand)
         return {}
 
@@ -85,7 +107,17 @@ class Worker:
         function.restype, function.argtypes = ctypes.c_double, [ctypes.c_long]
         return {"seconds": [function(regions) for _ in range(rounds + 2)][2:]}
 
+    def arithmetic(self, library: str, loops: int, iterations: int, rounds: int) -> Reply:
+        """The least seconds of each loop of the probe; all loops take turns."""
+        try:
+            function = ctypes.CDLL(library, mode=os.RTLD_NOW | os.RTLD_LOCAL).polydl_arithmetic
+        except (OSError, AttributeError) as error:
+            return {"failed": "unsupported", "message": f"the library can't be used: {error}"}
+        function.restype, function.argtypes = ctypes.c_double, [ctypes.c_int, ctypes.c_long]
+        taken = [[function(loop, iterations) for loop in range(loops)] for _ in range(rounds)]
+        return {"seconds": [min(column) for column in zip(*taken, strict=True)]}
+
 
 if __name__ == "__main__":
     worker = Worker()
-    serve(int(sys.argv[1]), int(sys.argv[2]), (worker.start, worker.measure, worker.threads))
+    serve(int(sys.argv[1]), int(sys.argv[2]), (worker.start, worker.measure, worker.threads, worker.arithmetic))

@@ -233,6 +233,23 @@ class EmittedSite:
     start: str = ""
 
 
+@dataclass(frozen=True)
+class FormulaConstants:
+    """Constants of a core in a microkernel's formula that times of its calls tell (``polydl.calibration.formulas``)."""
+
+    #: fields of ``Core``
+    names: tuple[str, ...]
+    #: element types of these calls, as in ``Microkernel.elements``
+    elements: tuple[str, ...]
+    #: steps of k that lie side by side in each row of A; 1 where A lies column by column
+    group: int = 1
+    #: (constant, the part of its cycles that the formula takes), where calls copy an operand that an earlier one may
+    #: have copied: those that are timed copy all that they read
+    parts: tuple[tuple[str, float], ...] = ()
+    #: whether they only decide which register blocks a call has, so that they are chosen by how fast these are
+    decide: bool = False
+
+
 class Microkernel(Protocol):
     """The plug-in contract. Register one by name under the entry-point group ``polydl.microkernels``.
 
@@ -298,6 +315,11 @@ class Microkernel(Protocol):
         It does, unless the kernel copies its operands first, or was timed with operands from there.
         """
         return "copies" not in self.abilities
+
+    @property
+    def formula_constants(self) -> tuple[FormulaConstants, ...]:
+        """What ``polydl calibrate`` may fit, so that ``predicted_cycles`` is nearer to the times of calls."""
+        return ()
 
     def panel_rows(self, vector_elements: int) -> int:
         """Rows of A that a kernel with the ability ``copies`` copies at a time, before it multiplies them."""

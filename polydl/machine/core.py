@@ -77,6 +77,9 @@ class Core:
     library_call_cycles: float
     #: Cycles that each product of its batch costs there. To measure: batches of ever more products.
     library_product_cycles: float
+    #: How many times as long its kernels take as what binds their blocks. To measure: products whose blocks are bound
+    #: by multiply-adds, over the steps that these alone would take.
+    library_slowdown: float
     #: Cycles to copy an element of A into groups of steps, as a library's kernels read it. To measure: products of few
     #: columns, over those that copy nothing.
     group_copy_cycles: float
@@ -89,8 +92,11 @@ class Core:
     #: over ``c`` with float.
     widened_slowdown: float
     #: How many times as long products take whose elements have no vectors of their own in ``c``, over one vector of
-    #: products a cycle. To measure: ``c`` with longs.
+    #: products a cycle. To measure: ``c`` with shorts.
     scalar_slowdown: float
+    #: How many times as long a product of pairs of shorts and an addition take as one multiply-add of floats. To
+    #: measure: ``c-int16`` with many columns, over ``c`` with half as many steps.
+    short_pair_slowdown: float
     #: Cycles to copy an element of A or B into pairs of shorts. To measure: products of few columns against many,
     #: since ``c-int16`` copies in all of them.
     pair_copy_cycles: float
@@ -141,8 +147,7 @@ class Core:
     #: walk takes beyond the first table.
     first_tlb_miss_cycles: float
     #: Distances in bytes at which addresses fall into the same set of the first- and of the second-level cache: their
-    #: sets times the bytes of a line. The values are those of the module ``processors``: nothing
-    #: asks the processor, which would tell them (``cpuid``, ``CCSIDR``).
+    #: sets times the bytes of a line. The system says so as a rule.
     same_set_bytes: tuple[int, int]
     #: Places of a set that every cache is taken to have at least.
     fewest_ways: int

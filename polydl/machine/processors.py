@@ -79,7 +79,11 @@ FAMILIES = (
         "AMD Zen 5", "AuthenticAMD", "26", _models(range(128)), _AMD,
         {**_TWO_PIPES, "stores_per_cycle": 1.0, "first_tlb_entries": 96, "first_tlb_miss_cycles": 7.0},
         {"exposed_memory_share": 0.5, "exposed_share": 0.25, "exposed_ahead_share": 0.2,
-         "prefetch_lost_slowdown": 1.6, "prefetch_start_bytes": 64, "loop_start_cycles": 5.0},
+         "prefetch_lost_slowdown": 1.6, "prefetch_start_bytes": 64, "loop_start_cycles": 5.0,
+         "call_cycles": 6.0, "block_step_cycles": 0.22, "block_load_cycles": 0.014, "block_switch_cycles": 4.1,
+         "block_far_load_cycles": 0.1, "row_copy_cycles": 0.87, "lane_sum_cycles": 4.4, "library_slowdown": 0.91,
+         "library_call_cycles": 11.0, "library_product_cycles": 1.9, "bfloat16_pair_slowdown": 0.8,
+         "byte_group_slowdown": 0.73, "scalar_slowdown": 3.7, "short_pair_slowdown": 0.95, "pair_copy_cycles": 0.13},
     ),
     Family(
         "Arm Neoverse N1", "0x41", "8", frozenset({"0xd0c"}), _ARM,
@@ -110,11 +114,13 @@ _USUAL: Mapping[str, Any] = MappingProxyType(
         "block_far_load_cycles": 1.0,
         "library_call_cycles": 30.0,
         "library_product_cycles": 2.0,
+        "library_slowdown": 1.12,
         "group_copy_cycles": 0.15,
         "bfloat16_pair_slowdown": 4.2,
         "byte_group_slowdown": 1.2,
         "widened_slowdown": 1.1,
         "scalar_slowdown": 2.0,
+        "short_pair_slowdown": 1.25,
         "pair_copy_cycles": 0.3,
         "row_copy_cycles": 1.0,
         "lane_sum_cycles": 6.0,
@@ -202,7 +208,8 @@ def family_of(cpu_id: str) -> Family | None:
 def published(cpu_id: str, isa: Sequence[str], vector_bytes: int, line_bytes: int) -> Core:
     """The constants of a processor that was not measured: those of its family, and generic ones."""
     family = family_of(cpu_id)
-    core = generic(isa, vector_bytes, line_bytes).having(constants({"line_bytes": line_bytes}, "detected"))
+    core = generic(isa, vector_bytes, line_bytes)
+    core = core.having(constants({"line_bytes": line_bytes, "vector_registers": core.vector_registers}, "detected"))
     if family is None:
         return core
     return core.having((*constants(family.constants, "published"), *constants(family.fitted, "fitted")))

@@ -78,6 +78,8 @@ class Surroundings:
     line_bytes: tuple[int, ...]
     #: Logical processors that share each cache.
     shared_by: tuple[int, ...]
+    #: Places of a line in each cache, 0 where they are not known; calibrations of earlier versions have none.
+    ways: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -159,6 +161,8 @@ def _check(profile: Profile) -> None:
         numbers += [told.memory_bytes, told.page_bytes, *told.line_bytes, *told.shared_by]
         if not len(told.line_bytes) == len(told.shared_by) == len(profile.identity.cache_bytes):
             raise ValueError("line_bytes and shared_by are those of each cache")
+        if told.ways and (len(told.ways) != len(told.line_bytes) or min(told.ways) < 0):
+            raise ValueError("ways are those of each cache")
     if unknown := profile.constants.keys() - set(CONSTANTS):
         raise ValueError(f"{min(unknown)} is no constant of a core")
     for level in profile.levels:

@@ -33,7 +33,15 @@ class _Processor:
 class Cache:
     bytes: int
     line_bytes: int
+    #: Logical processors that share it.
     shared_by: int
+    #: Places of a line in its set; 0 where the system does not say.
+    ways: int = 0
+
+    @property
+    def same_set_bytes(self) -> int:
+        """The distance at which addresses fall into the same set, of a cache whose ways are known."""
+        return self.bytes // self.ways
 
 
 def _cpuinfo(text: str) -> _Processor:
@@ -73,15 +81,17 @@ class System:
     @staticmethod
     def of_profile(identity: Identity, told: Surroundings) -> System:
         """The machine that a calibration was taken on."""
-        caches = zip(identity.cache_bytes, told.line_bytes, told.shared_by, strict=True)
+        ways = told.ways or (0,) * len(told.line_bytes)
+        caches = zip(identity.cache_bytes, told.line_bytes, told.shared_by, ways, strict=True)
         shapes = tuple(Cache(*cache) for cache in caches)
         return System(identity, shapes, told.memory_bytes, _vector_bytes(identity.features), told.page_bytes)
 
     @property
     def surroundings(self) -> Surroundings:
         """What a calibration keeps of the system."""
-        lines, sharing = zip(*((cache.line_bytes, cache.shared_by) for cache in self.caches), strict=True)
-        return Surroundings(self.memory_bytes, self.page_bytes, lines, sharing)
+        facts = ((cache.line_bytes, cache.shared_by, cache.ways) for cache in self.caches)
+        lines, sharing, ways = zip(*facts, strict=True)
+        return Surroundings(self.memory_bytes, self.page_bytes, lines, sharing, ways)
 
     @property
     def core(self) -> Core:
@@ -92,7 +102,11 @@ class System:
     @property
     def constants(self) -> tuple[Constant, ...]:
         """The constants of a core that the system tells, beside the sizes of caches."""
-        return constants({"page_bytes": self.page_bytes}, "detected")
+        told: dict[str, int | tuple[int, int]] = {"page_bytes": self.page_bytes}
+        first, second = self.caches[0], self.caches[:2][-1]
+        if first.ways and second.ways:
+            told["same_set_bytes"] = first.same_set_bytes, second.same_set_bytes
+        return constants(told, "detected")
 
     def calibration_path(self, directory: Path) -> Path:
         return directory / f"{self.identity.cpu_id}.calibration.toml"
@@ -142,13 +156,20 @@ def _sysfs_caches(directory: Path) -> tuple[Cache, ...]:
                 [size] = parse_cache_sizes((index / "size").read_text())
                 line = int((index / "coherency_line_size").read_text())
                 shared_by = _count_processors((index / "shared_cpu_list").read_text())
-                found.append((int((index / "level").read_text()), Cache(size, line, shared_by)))
+                ways = _ways(index / "ways_of_associativity")
+                found.append((int((index / "level").read_text()), Cache(size, line, shared_by, ways)))
     return _growing(found)
+
+
+def _ways(file: Path) -> int:
+    with suppress(OSError, ValueError):
+        return int(file.read_text())
+    return 0
 
 
 def _lscpu_caches() -> tuple[Cache, ...]:
     """Containers may hide the caches in /sys from us that lscpu still finds through the processor itself."""
-    command = ["lscpu", "--caches=LEVEL,TYPE,ONE-SIZE,ALL-SIZE,COHERENCY-SIZE", "--bytes", "--json"]
+    command = ["lscpu", "--caches=LEVEL,TYPE,ONE-SIZE,ALL-SIZE,COHERENCY-SIZE,WAYS", "--bytes", "--json"]
     try:
         answer = subprocess.run(command, capture_output=True, text=True, check=True, timeout=10)
         return _lscpu_answer(answer.stdout)
@@ -164,7 +185,7 @@ def _lscpu_answer(text: str) -> tuple[Cache, ...]:
                 size, line = int(cache["one-size"]), int(cache.get("coherency-size") or 64)
                 instances = max(1, int(cache["all-size"]) // size)
                 shared_by = max(1, (os.cpu_count() or 1) // instances)
-                found.append((int(cache["level"]), Cache(size, line, shared_by)))
+                found.append((int(cache["level"]), Cache(size, line, shared_by, int(cache.get("ways") or 0))))
     return _growing(found)
 
 

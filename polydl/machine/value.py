@@ -181,6 +181,8 @@ class Machine:
         logarithmic scale, between the last cache and memory.
         """
         check_cache_sizes(sizes)
+        # What the system told of the sets is of this machine's caches.
+        kept = (each for each in self.constants if (each.name, each.source) != ("same_set_bytes", "detected"))
         last = self.caches[-1]
         beyond = replace(
             last,
@@ -191,6 +193,7 @@ class Machine:
         )
         return replace(
             self,
+            constants=tuple(kept),
             caches=tuple(
                 replace(self.caches[i] if i < len(self.caches) else beyond, name=f"L{i + 1}", bytes=size)
                 for i, size in enumerate(sizes)

@@ -7,7 +7,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Literal
 
-from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel, StridePattern
+from polydl.contracts import (
+    Ability,
+    CallArguments,
+    EmittedSite,
+    FormulaConstants,
+    GemmShape,
+    GemmSite,
+    Microkernel,
+    StridePattern,
+)
 from polydl.contracts.first_cache import repeated_cycles
 from polydl.ir.kernel import StaticLibrary
 from polydl.ir.numerics import Rounding
@@ -110,6 +119,10 @@ class Calibrated(Microkernel):
 
     def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:
         return self.kernel.register_block(shape, vector_elements)
+
+    @property
+    def formula_constants(self) -> tuple[FormulaConstants, ...]:
+        return self.kernel.formula_constants
 
     def panel_rows(self, vector_elements: int) -> int:
         return self.kernel.panel_rows(vector_elements)

@@ -1,0 +1,144 @@
+"""Constants of a core's arithmetic that are measured: multiply-adds, loads and stores of vectors."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from string import Template
+
+from polydl.calibration.tables import WORKER, compiled
+from polydl.errors import ExecutionError
+from polydl.execute.child import Child, ChildError
+from polydl.execute.toolchain import Toolchain
+from polydl.files import temporary_directory
+
+# Loops in this order: additions of integers that wait for each other, multiply-adds that wait for each other, those
+# that don't, loads and stores. Each has so many operations in an iteration.
+_OPERATIONS = {"clock": 16, "latency": 16, "multiply-adds": 12, "loads": 16, "stores": 16}
+_ITERATIONS, _ROUNDS = 4000, 200
+_TIMEOUT_SECONDS = 60.0
+# Rates and latencies are multiples of a half; what is measured within this part of one is that.
+_NEAR = 0.1
+_PROBE = Template("""\
+#define _POSIX_C_SOURCE 199309L
+#include <time.h>
+typedef float vector __attribute__((vector_size($bytes)));
+#if defined __AVX512F__
+#define KEEP(value) __asm__ volatile("" : "+v"(value))
+#elif defined __x86_64__
+#define KEEP(value) __asm__ volatile("" : "+x"(value))
+#elif defined __aarch64__
+#define KEEP(value) __asm__ volatile("" : "+w"(value))
+#else
+#define KEEP(value) (void)(value)
+#endif
+static vector data[16] __attribute__((aligned(64)));
+double polydl_arithmetic(int loop, long iterations);
+double polydl_arithmetic(int loop, long iterations)
+{
+  volatile vector *place = data;
+  vector factor = data[0], $sums;
+  long step = iterations | 1, number = 0;
+  struct timespec start, end;
+  KEEP(factor);
+  __asm__ volatile("" : "+r"(step));
+  clock_gettime(CLOCK_MONOTONIC, &start);
+  switch (loop) {
+  case 0:
+    for (long i = 0; i < iterations; ++i) {
+$clock
+    }
+    break;
+  case 1:
+    for (long i = 0; i < iterations; ++i) {
+$latency
+    }
+    break;
+  case 2:
+    for (long i = 0; i < iterations; ++i) {
+$many
+    }
+    break;
+  case 3:
+    for (long i = 0; i < iterations; ++i) {
+$loads
+    }
+    break;
+  case 4:
+    for (long i = 0; i < iterations; ++i) {
+$stores
+    }
+    break;
+  }
+  clock_gettime(CLOCK_MONOTONIC, &end);
+$kept
+  __asm__ volatile("" : "+r"(number));
+  return (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+}
+""")
+
+
+def probe(vector_bytes: int) -> str:
+    """The C of ``double polydl_arithmetic(int loop, long iterations)``, which returns seconds."""
+
+    def repeated(text: str, loop: str) -> str:
+        return "\n".join(text.format(place=place) for place in range(_OPERATIONS[loop]))
+
+    sums = [f"sum{place}" for place in range(_OPERATIONS["multiply-adds"])]
+    return _PROBE.substitute(
+        sums=", ".join(f"{name} = data[1]" for name in sums),
+        kept="\n".join(f"  KEEP({name});" for name in sums),
+        bytes=vector_bytes,
+        clock=repeated('      number += step;\n      __asm__ volatile("" : "+r"(number));', "clock"),
+        latency=repeated("      sum0 = sum0 * factor + factor;\n      KEEP(sum0);", "latency"),
+        many=repeated("      sum{place} = sum{place} * factor + factor;\n      KEEP(sum{place});", "multiply-adds"),
+        loads=repeated("      (void)place[{place}];", "loads"),
+        stores=repeated("      place[{place}] = factor;", "stores"),
+    )
+
+
+def rates(seconds: Mapping[str, float]) -> dict[str, float]:
+    """The constants, from the seconds of one operation in each loop.
+
+    Multiply-adds are counted in cycles of the core's clock, and all others in those at which the core reaches its peak
+    of multiply-adds.
+    """
+    fma = _rounded(seconds["clock"] / seconds["multiply-adds"])
+    cycle = fma * seconds["multiply-adds"]
+    return {
+        "fma_per_cycle": fma,
+        "fma_latency_cycles": _rounded(seconds["latency"] / cycle),
+        "loads_per_cycle": _rounded(cycle / seconds["loads"]),
+        "stores_per_cycle": _rounded(cycle / seconds["stores"]),
+    }
+
+
+def _rounded(value: float) -> float:
+    nearest = max(0.5, round(2 * value) / 2)
+    return nearest if abs(value / nearest - 1.0) <= _NEAR else round(value, 2)
+
+
+def measure_arithmetic(core: int, vector_bytes: int, toolchain: Toolchain) -> dict[str, float]:
+    """The constants of arithmetic of the core with this number, with vectors of so many bytes.
+
+    Raises ExecutionError if the probe does not compile or run.
+    """
+    with temporary_directory() as directory:
+        library = compiled(probe(vector_bytes), toolchain, directory / "arithmetic.so", what="the probe of arithmetic")
+        try:
+            with Child([core], directory, WORKER) as child:
+                reply = child.request(
+                    "arithmetic",
+                    _TIMEOUT_SECONDS,
+                    library=os.fspath(library),
+                    loops=len(_OPERATIONS),
+                    iterations=_ITERATIONS,
+                    rounds=_ROUNDS,
+                )
+        except ChildError as error:
+            raise ExecutionError(
+                f"arithmetic can't be timed ({error.status}): {error.message}", remedy="name another compiler"
+            ) from None
+    operations = {name: _ITERATIONS * count for name, count in _OPERATIONS.items()}
+    taken = zip(operations.items(), reply["seconds"], strict=True)
+    return rates({name: seconds / count for (name, count), seconds in taken})
