@@ -19,8 +19,8 @@ AHEAD = ", const char *ahead"
 AFTER = ", int last, const struct {prefix}_operands *operands"
 # Where a block begins in its call's tile.
 PLACE = ", long column, long row"
-# Steps by which A is fetched ahead, and those where it comes from beyond the second-level cache.
-_PREFETCH, _FAR_PREFETCH = 8, 48
+# Of products with fewer steps of k, A is fetched by whole products ahead.
+_FEW_STEPS = 8
 # Floats in the widest vector.
 _WIDEST = 16
 # Vectors of a column and columns: of blocks that are taller and no wider, gcc reads A again and again.
@@ -266,12 +266,12 @@ def _steps(site: GemmSite, block: Block, read: Callable[[str], str]) -> list[str
     columns, vectors = range(len(block.columns_b)), range(len(block.rows))
     later = products_ahead(site)
     kept = _keeps_a(site, block)
-    ahead = _FAR_PREFETCH if site.far_a else _PREFETCH
     lines = []
     for v in vectors:
-        # A is read once in each block, often from beyond the first cache; B stays there.
-        place = f"an + l * {site.lda}" if later else f"ar + (l + {ahead}) * {site.lda}"
-        lines.append(f"      __builtin_prefetch({place} + {block.rows[v]});")
+        if site.ahead_steps:
+            # A is read once in each block, often from beyond the first cache; B stays there.
+            place = f"an + l * {site.lda}" if later else f"ar + (l + {site.ahead_steps}) * {site.lda}"
+            lines.append(f"      __builtin_prefetch({place} + {block.rows[v]});")
         kind = vector if kept else f"const {vector}"
         lines.append(f"      {kind} a{v} = {read(f'ar + l * {site.lda} + {block.rows[v]}')};")
     if kept:
@@ -304,7 +304,8 @@ def _steps(site: GemmSite, block: Block, read: Callable[[str], str]) -> list[str
 
 def products_ahead(site: GemmSite) -> int:
     """The number of products by which A is prefetched, where a product has too few steps for prefetching within it."""
-    return -(-_PREFETCH // site.k[0]) if site.k[0] < _PREFETCH and len(site.offsets_a) > 1 else 0
+    few = site.k[0] < _FEW_STEPS and len(site.offsets_a) > 1
+    return -(-_FEW_STEPS // site.k[0]) if few and site.ahead_steps else 0
 
 
 def _keeps_a(site: GemmSite, block: Block) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import subprocess
+from dataclasses import replace
 from itertools import groupby, pairwise
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from marks import parametrized
 
 from polydl import pipeline
 from polydl.ir.kernel import KernelSource
+from polydl.machine.core import Constant
 
 FILTERS = 8 * 4 * 64 * 64
 CONVOLUTION = """
@@ -102,3 +105,48 @@ def test_a_small_operand_is_not_fetched(tmp_path: Path) -> None:
     assert found
     assert not any(source.microkernels[0].ahead for source in found)
     assert not any("ahead" in source.c for source in found)
+
+
+PRODUCT = """
+void f(float C[64][{n}], const float A[64][{k}], const float B[{k}][{n}])
+{{
+#pragma scop
+  for (int i = 0; i < 64; i++)
+    for (int j = 0; j < {n}; j++)
+      for (int k = 0; k < {k}; k++)
+        C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}}
+"""
+STEPS = {"near_ahead_steps": 5, "apart_ahead_steps": 0, "last_cache_ahead_steps": 7, "memory_ahead_steps": 31}
+
+
+# Of the 32 KiB, 1 MiB and 32 MiB of the machine: B within L1, within L2 with rows of a page, beyond L2, and beyond all.
+@pytest.mark.parametrize(
+    ("n", "k", "name"),
+    [
+        (64, 64, "near_ahead_steps"),
+        (256, 64, "near_ahead_steps"),
+        (2048, 16, "apart_ahead_steps"),
+        (1024, 512, "last_cache_ahead_steps"),
+        (8192, 1024, "memory_ahead_steps"),
+    ],
+)
+def test_how_far_ahead_an_operand_is_fetched_depends_on_where_it_comes_from(
+    tmp_path: Path, n: int, k: int, name: str
+) -> None:
+    path = tmp_path / "nest.c"
+    path.write_text(PRODUCT.format(n=n, k=k))
+    scop = pipeline.parse(path)
+    constants = tuple(Constant(each, steps) for each, steps in STEPS.items())
+    machine = replace(machine_with(1, 64), constants=constants)
+    space = pipeline.space_on(scop, machine, microkernel="c")
+    drawn = pipeline.generate_variants(scop, machine=machine, max_variants=200, microkernel="c", seed=1)
+    plain = [variant for variant in drawn if not variant.rewrites]
+    sources = [pipeline.kernel(space.apply(variant), 64).c for variant in plain]
+    fetching = [c for c in sources if "_run" in c and "ahead" not in c]
+    assert fetching
+    steps = STEPS[name]
+    for c in fetching:
+        found = {int(each) for each in re.findall(r"__builtin_prefetch\(ar \+ \(l \+ (\d+)\)", c)}
+        assert found == ({steps} if steps else set())

@@ -108,6 +108,11 @@ def test_each_measured_table_of_other_pages_has_its_samples_or_leads_to_them(pag
         ("2026-11-24-epyc-zen3", "experiments.layers", ["table", DATA / "resnet-zen3-later.json.xz"]),
         ("2026-11-23-before-and-after", "experiments.kept_speed", ["table", DATA / "kept_speed.jsonl"]),
         ("2026-11-23-before-and-after", "experiments.kept_speed", ["table", DATA / "kept_speed_zen5.jsonl"]),
+        (
+            "2026-11-23-before-and-after",
+            "experiments.kept_code_speed",
+            ["table", DATA / "kept_code_speed_zen5.jsonl"],
+        ),
         ("2026-11-23-before-and-after", "experiments.kept_variants", ["table", DATA / "kept_variants.json"]),
         ("2026-11-23-before-and-after", "experiments.two_versions", ["--table", DATA / "two_versions.json"]),
         ("2026-11-23-before-and-after", "experiments.two_versions", ["--table", DATA / "two_versions_zen3.json"]),

@@ -133,8 +133,8 @@ class GemmSite:
     overwrites: bool = False
     #: bytes that each call should fetch into the second-level cache for later calls, from an address that it is given
     ahead: int = 0
-    #: whether A comes from beyond the second-level cache, where no earlier call fetches it
-    far_a: bool = False
+    #: steps of k by which a call prefetches A; 0 for not at all
+    ahead_steps: int = 8
     #: type of B's elements; "" where it is ``element``
     element_b: str = ""
     #: whether several calls read the same tile of A, with nothing that writes it from the nest's first call to the last

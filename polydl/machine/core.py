@@ -136,6 +136,8 @@ class Core:
     first_cache_bytes: int
     #: Bytes of the second-level cache. The system says so.
     second_cache_bytes: int
+    #: Bytes of the last cache before memory. The system says so.
+    last_cache_bytes: int
     #: Bytes that come from the second-level cache in a cycle. Measured with the machine's other speeds.
     second_cache_bytes_per_cycle: float
     #: Bytes of a page as memory is mapped unless large ones are asked for. The system says so (``sysconf``).
@@ -195,6 +197,15 @@ class Core:
     #: copied meanwhile: with fewer, it is needed about as fast as it comes. To measure: calls with ever fewer columns,
     #: with and without fetching ahead.
     ahead_fewest_columns: int
+    #: Steps of k by which ``c`` prefetches its first operand, 0 for not at all, where it stays in the first two caches.
+    #: To measure, as the next three: long products with every distance.
+    near_ahead_steps: int
+    #: The same where each of its steps lies in a page of its own, and all of them in the second-level cache.
+    apart_ahead_steps: int
+    #: The same where it comes from a cache beyond the second one.
+    last_cache_ahead_steps: int
+    #: The same where it comes from memory.
+    memory_ahead_steps: int
     #: Cycles for a line where prefetchers start anew with every few lines. To measure: copies of tiles whose rows lie a
     #: page or more apart.
     line_restart_cycles: float
@@ -223,7 +234,8 @@ class Core:
         for name in CONSTANTS:
             value = getattr(self, name)
             numbers = value if isinstance(value, tuple) else (value,)
-            if not all(math.isfinite(number) and number > 0 for number in numbers):
+            least = 0 if name.endswith("_ahead_steps") else math.ulp(0.0)
+            if not all(math.isfinite(number) and number >= least for number in numbers):
                 raise MachineError(f"{name} = {value!r}: a core's constants are positive and finite")
 
     def operations_per_cycle(self, vector_bytes: int) -> float:
@@ -298,9 +310,12 @@ def _even_piece(length: int, largest: int) -> int:
 
 
 def cache_constants(cache_bytes: Sequence[int]) -> tuple[Constant, ...]:
-    """The sizes of the first two caches, innermost first, as constants; an only cache is both."""
-    sizes = {"first_cache_bytes": cache_bytes[0], "second_cache_bytes": cache_bytes[:2][-1]}
-    return constants(sizes, "detected")
+    """The sizes of the first two caches and of the last one as constants; an only cache is all of them.
+
+    ``cache_bytes`` are those of all caches, innermost first.
+    """
+    first, second, last = cache_bytes[0], cache_bytes[:2][-1], cache_bytes[-1]
+    return constants({"first_cache_bytes": first, "second_cache_bytes": second, "last_cache_bytes": last}, "detected")
 
 
 def constants(values: Mapping[str, Any], source: Source) -> tuple[Constant, ...]:

@@ -15,7 +15,7 @@ from polydl.match.product import GemmMatch
 from polydl.plan.epilogue import Epilogue, epilogue_of, narrowest
 from polydl.plan.nest_plan import NestPlan, Plan, ends, offsets, trips
 from polydl.plan.next_tile import NextTile, next_tile_of
-from polydl.plan.prefetch import Prefetch, comes_from_afar, prefetch_of
+from polydl.plan.prefetch import Prefetch, ahead_steps, comes_from_afar, prefetch_of
 
 
 @dataclass(frozen=True)
@@ -144,8 +144,7 @@ def _call_site(
     )
     if tile is not None:
         gemm = replace(gemm, copied=tile.columns, copied_lda=tile.lda)
-    if far and prefetch is None and tile is None:
-        gemm = replace(gemm, far_a=True)
+    gemm = replace(gemm, ahead_steps=ahead_steps(scop, nest, match, prefetch is None and tile is None, kernel.core))
     epilogue = epilogue_of(scop, plan, nest, match, gemm, exact=exact) if "after" in kernel.abilities else None
     if epilogue is not None:
         gemm = replace(

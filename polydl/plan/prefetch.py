@@ -79,10 +79,31 @@ def prefetch_of(scop: Scop, plan: NestPlan, match: GemmMatch, site: GemmSite, co
 
 def comes_from_afar(scop: Scop, plan: NestPlan, match: GemmMatch, core: Core) -> bool:
     """Whether a nest goes through more of A than stays in the second-level cache beside all else."""
+    return _walked_bytes(scop, plan, match) >= core.near_bytes
+
+
+def ahead_steps(scop: Scop, plan: NestPlan, match: GemmMatch, fetches_itself: bool, core: Core) -> int:
+    """By how many steps of k calls prefetch A, by where it comes from: 0 for not at all.
+
+    Only with ``fetches_itself`` does it come from beyond the second-level cache: otherwise earlier calls fetch or copy
+    it.
+    """
+    walked = _walked_bytes(scop, plan, match)
+    if fetches_itself and walked >= core.last_cache_bytes:
+        return core.memory_ahead_steps
+    if fetches_itself and walked >= core.near_bytes:
+        return core.last_cache_ahead_steps
+    width = scop.array(match.form.a.array).element_bytes
+    apart = match.lda * width >= core.page_bytes and walked > core.first_cache_bytes
+    return core.apart_ahead_steps if apart else core.near_ahead_steps
+
+
+def _walked_bytes(scop: Scop, plan: NestPlan, match: GemmMatch) -> int:
+    """How much of A a nest goes through."""
     strides = match.form.strides_a
     moved = [loop for number, loop in enumerate(plan.nest.loops) if strides[plan.nest.depth + number]]
     width = scop.array(match.form.a.array).element_bytes
-    return width * prod(plan.extent(loop) for loop in moved) >= core.near_bytes
+    return width * prod(plan.extent(loop) for loop in moved)
 
 
 def _walk(plan: NestPlan, strides: Sequence[int], place: int, count: int) -> Walk:

@@ -67,9 +67,9 @@ static inline void polydl_gemm2_block0_2x14(const float *a, const float *b, floa
     const float *br = b + polydl_gemm2_offsets_b[r];
     _Pragma("GCC unroll 4")
     for (long l = 0; l < k; ++l) {
-      __builtin_prefetch(ar + (l + 48) * 64 + 0);
+      __builtin_prefetch(ar + (l + 8) * 64 + 0);
       const polydl_gemm2_vector16 a0 = *(const polydl_gemm2_vector16 *)(ar + l * 64 + 0);
-      __builtin_prefetch(ar + (l + 48) * 64 + 16);
+      __builtin_prefetch(ar + (l + 8) * 64 + 16);
       const polydl_gemm2_vector16 a1 = *(const polydl_gemm2_vector16 *)(ar + l * 64 + 16);
       const float *bl = br + l * 1;
       const float b0 = bl[0]; c0_0 += a0 * b0; c1_0 += a1 * b0;
