@@ -221,6 +221,14 @@ def test_a_fault_in_a_printer_is_found_made_smaller_and_replayed(tmp_path: Path,
     _in_new_process(_fault_in_a_printer, settings, tmp_path)
 
 
+@pytest.mark.native
+def test_a_sum_near_zero_is_imprecise_where_whole_numbers_agree(capsys: pytest.CaptureFixture[str]) -> None:
+    """The first whole numbers add up to what the sum was before, which would say nothing."""
+    kept = Path(__file__).parent / "data" / "fuzzing" / "sum-near-zero" / "finding.json"
+    assert main(["fuzz", "--replay", str(kept)], standalone_mode=False) == 0
+    assert "now it does not fail" in capsys.readouterr().out
+
+
 def _statuses_without_legality(settings: Settings) -> Counter[str]:
     """Of the variants of a few nests, the last with one that computes something else."""
     statuses: Counter[str] = Counter()

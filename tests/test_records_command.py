@@ -179,12 +179,13 @@ def test_recorded_variants_are_applied_to_what_the_workload_is_today(tmp_path: P
 
 @pytest.mark.slow
 def test_every_committed_record_can_be_applied_today(run: Any) -> None:
-    files = sorted((Path(__file__).parents[1] / "experiments" / "data" / "ranking").glob("*.jsonl.xz"))
-    assert len(files) >= 3
+    data = Path(__file__).parents[1] / "experiments" / "data"
+    files = [path for name in ("ranking", "replay") for path in sorted((data / name).glob("*.jsonl.xz"))]
+    assert len(files) >= 4
     status, out, _ = run("replay", *files, "--json", "-")
     document = json.loads(out)
     assert (status, document["failed"]) == (0, [])
-    assert document["applied"] > 7000
+    assert document["applied"] > 23000
 
 
 @pytest.mark.parametrize("line", NO_RECORDS.values(), ids=NO_RECORDS.keys())
