@@ -185,7 +185,7 @@ class _Writer:
 
     def _call(self, width: int, source: str, target: str, steps: Sequence[int], left: Sequence[str] = ()) -> str:
         arguments = [source, target, *map(str, steps), *left]
-        return f"{self.name}_{width}({', '.join(arguments)});"
+        return f"{self.name}_by_{width}({', '.join(arguments)});"
 
     def _core(self, width: int) -> list[str]:
         """The function for a tile of one vector of lanes; its steps are constants once it is inlined."""
@@ -198,7 +198,7 @@ class _Writer:
         lines = [
             f"typedef {self.element} {kind}",
             f"  __attribute__((vector_size({width * self.element_bytes}), aligned({self.element_bytes}), may_alias));",
-            f"static inline __attribute__((always_inline)) void {self.name}_{width}(",
+            f"static inline __attribute__((always_inline)) void {self.name}_by_{width}(",
             f"    {', '.join(parameters)})",
             "{",
         ]

@@ -103,7 +103,7 @@ static void polydl_gemm3_run(const float *a, const float *b, float *c, int last_
 }
 typedef float polydl_image_S0_vector_16
   __attribute__((vector_size(64), aligned(4), may_alias));
-static inline __attribute__((always_inline)) void polydl_image_S0_16(
+static inline __attribute__((always_inline)) void polydl_image_S0_by_16(
     const float *from, float *to, long from0, long from1, long to0, long to1)
 {
   const polydl_image_S0_vector_16 x0_0 = *(const polydl_image_S0_vector_16 *)(from + 0 * from0 + 0 * from1);
@@ -457,13 +457,13 @@ static void polydl_image_S0(const float *restrict from, float *restrict to)
       for (int at0 = 0; at0 < 6; ++at0)
         polydl_image_S0_take_16(from + lane * 196L + tile * 4L + at0 * 14L, strip + (1 * at0) * 224, length, length);
       for (int at = 0; at < count; ++at)
-        polydl_image_S0_16(strip + at * 64, to + lane + (tile + at) * 16L, 224, 16, 864, 144);
+        polydl_image_S0_by_16(strip + at * 64, to + lane + (tile + at) * 16L, 224, 16, 864, 144);
     }
   }
 }
 typedef float polydl_filter_S0_vector_16
   __attribute__((vector_size(64), aligned(4), may_alias));
-static inline __attribute__((always_inline)) void polydl_filter_S0_16(
+static inline __attribute__((always_inline)) void polydl_filter_S0_by_16(
     const float *from, float *to, long from0, long from1, long to0, long to1)
 {
   const polydl_filter_S0_vector_16 x0_0 = *(const polydl_filter_S0_vector_16 *)(from + 0 * from0 + 0 * from1);
@@ -759,13 +759,13 @@ static void polydl_filter_S0(const float *restrict from, float *restrict to)
       const int length = (count - 1) * 9 + 9;
         polydl_filter_S0_take_16(from + lane * 144L + tile * 9L, strip + (0) * 2304, length, length);
       for (int at = 0; at < count; ++at)
-        polydl_filter_S0_16(strip + at * 144, to + lane + (tile + at) * 32L, 48, 16, 3072, 512);
+        polydl_filter_S0_by_16(strip + at * 144, to + lane + (tile + at) * 32L, 48, 16, 3072, 512);
     }
   }
 }
 typedef float polydl_result_S0_vector_16
   __attribute__((vector_size(64), aligned(4), may_alias));
-static inline __attribute__((always_inline)) void polydl_result_S0_16(
+static inline __attribute__((always_inline)) void polydl_result_S0_by_16(
     const float *from, float *to, long from0, long from1, long to0, long to1)
 {
   const polydl_result_S0_vector_16 x0_0 = *(const polydl_result_S0_vector_16 *)(from + 0 * from0 + 0 * from1);
@@ -1054,7 +1054,7 @@ static void polydl_result_S0(const float *restrict from, float *restrict to)
       const int count = 3 - tile < 3 ? 3 - tile : 3;
       const int length = (count - 1) * 4 + 4;
       for (int at = 0; at < count; ++at)
-        polydl_result_S0_16(from + lane + (tile + at) * 32L, strip + at * 64, 1728, 288, 192, 16);
+        polydl_result_S0_by_16(from + lane + (tile + at) * 32L, strip + at * 64, 1728, 288, 192, 16);
       for (int at0 = 0; at0 < 4; ++at0)
         polydl_result_S0_put_16(strip + (1 * at0) * 192, to + lane * 144L + tile * 4L + at0 * 12L, length);
     }

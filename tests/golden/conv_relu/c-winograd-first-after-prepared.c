@@ -86,7 +86,7 @@ static void polydl_gemm3_run(const float *a, const float *b, float *c, int last_
 }
 typedef float polydl_image_S1_vector_16
   __attribute__((vector_size(64), aligned(4), may_alias));
-static inline __attribute__((always_inline)) void polydl_image_S1_16(
+static inline __attribute__((always_inline)) void polydl_image_S1_by_16(
     const float *from, float *to, long from0, long from1, long to0, long to1)
 {
   const polydl_image_S1_vector_16 x0_0 = *(const polydl_image_S1_vector_16 *)(from + 0 * from0 + 0 * from1);
@@ -286,20 +286,20 @@ static void polydl_image_S1(const float *restrict from, float *restrict to, int 
 {
   for (int lane = 0; lane < 16; lane += 16) {
     if (left1 >= 6)
-      polydl_image_S1_16(from + lane, to + lane, 256, 16, 1152, 192);
+      polydl_image_S1_by_16(from + lane, to + lane, 256, 16, 1152, 192);
     else {
       float edge[576] = {0};
       for (int at0 = 0; at0 < 6; ++at0)
       for (int at1 = 0; at1 < 6 && at1 < left1; ++at1)
         for (int i = 0; i < 16; ++i)
           edge[96 * at0 + 16 * at1 + i] = from[lane + 256L * at0 + 16L * at1 + i];
-      polydl_image_S1_16(edge, to + lane, 96, 16, 1152, 192);
+      polydl_image_S1_by_16(edge, to + lane, 96, 16, 1152, 192);
     }
   }
 }
 typedef float polydl_filter_S1_vector_16
   __attribute__((vector_size(64), aligned(4), may_alias));
-static inline __attribute__((always_inline)) void polydl_filter_S1_16(
+static inline __attribute__((always_inline)) void polydl_filter_S1_by_16(
     const float *from, float *to, long from0, long from1, long to0, long to1)
 {
   const polydl_filter_S1_vector_16 x0_0 = *(const polydl_filter_S1_vector_16 *)(from + 0 * from0 + 0 * from1);
@@ -441,12 +441,12 @@ static inline __attribute__((always_inline)) void polydl_filter_S1_16(
 static void polydl_filter_S1(const float *restrict from, float *restrict to)
 {
   for (int lane = 0; lane < 16; lane += 16) {
-    polydl_filter_S1_16(from + lane, to + lane, 768, 256, 1536, 256);
+    polydl_filter_S1_by_16(from + lane, to + lane, 768, 256, 1536, 256);
   }
 }
 typedef float polydl_result_S1_vector_16
   __attribute__((vector_size(64), aligned(4), may_alias));
-static inline __attribute__((always_inline)) void polydl_result_S1_16(
+static inline __attribute__((always_inline)) void polydl_result_S1_by_16(
     const float *from, float *to, long from0, long from1, long to0, long to1, int left1)
 {
   const polydl_result_S1_vector_16 x0_0 = *(const polydl_result_S1_vector_16 *)(from + 0 * from0 + 0 * from1);
@@ -586,9 +586,9 @@ static void polydl_result_S1(const float *restrict from, float *restrict to, int
 {
   for (int lane = 0; lane < 16; lane += 16) {
     if (left1 >= 4)
-      polydl_result_S1_16(from + lane, to + lane, 1152, 192, 224, 16, 4);
+      polydl_result_S1_by_16(from + lane, to + lane, 1152, 192, 224, 16, 4);
     else
-      polydl_result_S1_16(from + lane, to + lane, 1152, 192, 224, 16, left1);
+      polydl_result_S1_by_16(from + lane, to + lane, 1152, 192, 224, 16, left1);
   }
 }
 

@@ -62,7 +62,7 @@ static inline void polydl_gemm3_run(const float *a, const float *b, float *c, in
 }
 typedef float polydl_image_S1_vector_16
   __attribute__((vector_size(64), aligned(4), may_alias));
-static inline __attribute__((always_inline)) void polydl_image_S1_16(
+static inline __attribute__((always_inline)) void polydl_image_S1_by_16(
     const float *from, float *to, long from0, long from1, long to0, long to1)
 {
   const polydl_image_S1_vector_16 x0_0 = *(const polydl_image_S1_vector_16 *)(from + 0 * from0 + 0 * from1);
@@ -133,12 +133,12 @@ static inline __attribute__((always_inline)) void polydl_image_S1_16(
 static void polydl_image_S1(const float *restrict from, float *restrict to)
 {
   for (int lane = 0; lane < 16; lane += 16) {
-    polydl_image_S1_16(from + lane, to + lane, 256, 16, 2688, 672);
+    polydl_image_S1_by_16(from + lane, to + lane, 256, 16, 2688, 672);
   }
 }
 typedef float polydl_filter_S1_vector_16
   __attribute__((vector_size(64), aligned(4), may_alias));
-static inline __attribute__((always_inline)) void polydl_filter_S1_16(
+static inline __attribute__((always_inline)) void polydl_filter_S1_by_16(
     const float *from, float *to, long from0, long from1, long to0, long to1)
 {
   const polydl_filter_S1_vector_16 x0_0 = *(const polydl_filter_S1_vector_16 *)(from + 0 * from0 + 0 * from1);
@@ -212,12 +212,12 @@ static inline __attribute__((always_inline)) void polydl_filter_S1_16(
 static void polydl_filter_S1(const float *restrict from, float *restrict to)
 {
   for (int lane = 0; lane < 16; lane += 16) {
-    polydl_filter_S1_16(from + lane, to + lane, 768, 256, 1024, 256);
+    polydl_filter_S1_by_16(from + lane, to + lane, 768, 256, 1024, 256);
   }
 }
 typedef float polydl_result_S1_vector_16
   __attribute__((vector_size(64), aligned(4), may_alias));
-static inline __attribute__((always_inline)) void polydl_result_S1_16(
+static inline __attribute__((always_inline)) void polydl_result_S1_by_16(
     const float *from, float *to, long from0, long from1, long to0, long to1)
 {
   const polydl_result_S1_vector_16 x0_0 = *(const polydl_result_S1_vector_16 *)(from + 0 * from0 + 0 * from1);
@@ -256,7 +256,7 @@ static inline __attribute__((always_inline)) void polydl_result_S1_16(
 static void polydl_result_S1(const float *restrict from, float *restrict to)
 {
   for (int lane = 0; lane < 16; lane += 16) {
-    polydl_result_S1_16(from + lane, to + lane, 2688, 672, 224, 16);
+    polydl_result_S1_by_16(from + lane, to + lane, 2688, 672, 224, 16);
   }
 }
 static pthread_once_t polydl_once = PTHREAD_ONCE_INIT;

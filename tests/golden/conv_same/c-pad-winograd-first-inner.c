@@ -98,7 +98,7 @@ static void polydl_gemm5_run(const float *a, const float *b, float *c, int last_
 }
 typedef float polydl_image_S1_vector_16
   __attribute__((vector_size(64), aligned(4), may_alias));
-static inline __attribute__((always_inline)) void polydl_image_S1_16(
+static inline __attribute__((always_inline)) void polydl_image_S1_by_16(
     const float *from, float *to, long from0, long from1, long to0, long to1)
 {
   const polydl_image_S1_vector_16 x0_0 = *(const polydl_image_S1_vector_16 *)(from + 0 * from0 + 0 * from1);
@@ -324,13 +324,13 @@ static void polydl_image_S1(const float *restrict from, float *restrict to, int 
       for (int at0 = 0; at0 < 4; ++at0)
         polydl_image_S1_take_16(from + lane * 240L + tile * 2L + at0 * 15L, strip + (1 * at0) * 256, length, (left1 - tile * 2 < length ? left1 - tile * 2 : length));
       for (int at = 0; at < count; ++at)
-        polydl_image_S1_16(strip + at * 32, to + lane + (tile + at) * 16L, 256, 16, 3136, 784);
+        polydl_image_S1_by_16(strip + at * 32, to + lane + (tile + at) * 16L, 256, 16, 3136, 784);
     }
   }
 }
 typedef float polydl_filter_S1_vector_16
   __attribute__((vector_size(64), aligned(4), may_alias));
-static inline __attribute__((always_inline)) void polydl_filter_S1_16(
+static inline __attribute__((always_inline)) void polydl_filter_S1_by_16(
     const float *from, float *to, long from0, long from1, long to0, long to1)
 {
   const polydl_filter_S1_vector_16 x0_0 = *(const polydl_filter_S1_vector_16 *)(from + 0 * from0 + 0 * from1);
@@ -558,13 +558,13 @@ static void polydl_filter_S1(const float *restrict from, float *restrict to)
       const int length = (count - 1) * 9 + 9;
         polydl_filter_S1_take_16(from + lane * 144L + tile * 9L, strip + (0) * 2304, length, length);
       for (int at = 0; at < count; ++at)
-        polydl_filter_S1_16(strip + at * 144, to + lane + (tile + at) * 32L, 48, 16, 2048, 512);
+        polydl_filter_S1_by_16(strip + at * 144, to + lane + (tile + at) * 32L, 48, 16, 2048, 512);
     }
   }
 }
 typedef float polydl_result_S1_vector_16
   __attribute__((vector_size(64), aligned(4), may_alias));
-static inline __attribute__((always_inline)) void polydl_result_S1_16(
+static inline __attribute__((always_inline)) void polydl_result_S1_by_16(
     const float *from, float *to, long from0, long from1, long to0, long to1)
 {
   const polydl_result_S1_vector_16 x0_0 = *(const polydl_result_S1_vector_16 *)(from + 0 * from0 + 0 * from1);
@@ -753,7 +753,7 @@ static void polydl_result_S1(const float *restrict from, float *restrict to, int
       const int count = 7 - tile < 7 ? 7 - tile : 7;
       const int length = (count - 1) * 2 + 2;
       for (int at = 0; at < count; ++at)
-        polydl_result_S1_16(from + lane + (tile + at) * 32L, strip + at * 32, 6272, 1568, 224, 16);
+        polydl_result_S1_by_16(from + lane + (tile + at) * 32L, strip + at * 32, 6272, 1568, 224, 16);
       for (int at0 = 0; at0 < 2; ++at0)
         polydl_result_S1_put_16(strip + (1 * at0) * 224, to + lane * 182L + tile * 2L + at0 * 13L, (left1 - tile * 2 < length ? left1 - tile * 2 : length));
     }

@@ -459,7 +459,7 @@ static void polydl_gemm15_run(const float *a, const float *b, float *c, int last
 }
 typedef float polydl_image_S0_vector_8
   __attribute__((vector_size(32), aligned(4), may_alias));
-static inline __attribute__((always_inline)) void polydl_image_S0_8(
+static inline __attribute__((always_inline)) void polydl_image_S0_by_8(
     const float *from, float *to, long from0, long from1, long to0, long to1)
 {
   const polydl_image_S0_vector_8 x0_0 = *(const polydl_image_S0_vector_8 *)(from + 0 * from0 + 0 * from1);
@@ -607,20 +607,20 @@ static void polydl_image_S0(const float *restrict from, float *restrict to, int 
 {
   for (int lane = 0; lane < 16; lane += 8) {
     if (left1 >= 5)
-      polydl_image_S0_8(from + lane, to + lane, 736, 32, 480, 96);
+      polydl_image_S0_by_8(from + lane, to + lane, 736, 32, 480, 96);
     else {
       float edge[200] = {0};
       for (int at0 = 0; at0 < 5; ++at0)
       for (int at1 = 0; at1 < 5 && at1 < left1; ++at1)
         for (int i = 0; i < 8; ++i)
           edge[40 * at0 + 8 * at1 + i] = from[lane + 736L * at0 + 32L * at1 + i];
-      polydl_image_S0_8(edge, to + lane, 40, 8, 480, 96);
+      polydl_image_S0_by_8(edge, to + lane, 40, 8, 480, 96);
     }
   }
 }
 typedef float polydl_filter_S0_vector_8
   __attribute__((vector_size(32), aligned(4), may_alias));
-static inline __attribute__((always_inline)) void polydl_filter_S0_8(
+static inline __attribute__((always_inline)) void polydl_filter_S0_by_8(
     const float *from, float *to, long from0, long from1, long to0, long to1)
 {
   const polydl_filter_S0_vector_8 x0_0 = *(const polydl_filter_S0_vector_8 *)(from + 0 * from0 + 0 * from1);
@@ -691,12 +691,12 @@ static inline __attribute__((always_inline)) void polydl_filter_S0_8(
 static void polydl_filter_S0(const float *restrict from, float *restrict to)
 {
   for (int lane = 0; lane < 24; lane += 8) {
-    polydl_filter_S0_8(from + lane, to + lane, 2304, 768, 1920, 384);
+    polydl_filter_S0_by_8(from + lane, to + lane, 2304, 768, 1920, 384);
   }
 }
 typedef float polydl_result_S0_vector_8
   __attribute__((vector_size(32), aligned(4), may_alias));
-static inline __attribute__((always_inline)) void polydl_result_S0_8(
+static inline __attribute__((always_inline)) void polydl_result_S0_by_8(
     const float *from, float *to, long from0, long from1, long to0, long to1, int left1)
 {
   const polydl_result_S0_vector_8 x0_0 = *(const polydl_result_S0_vector_8 *)(from + 0 * from0 + 0 * from1);
@@ -817,14 +817,14 @@ static void polydl_result_S0(const float *restrict from, float *restrict to, int
 {
   for (int lane = 0; lane < 24; lane += 8) {
     if (left1 >= 4)
-      polydl_result_S0_8(from + lane, to + lane, 720, 144, 264, 24, 4);
+      polydl_result_S0_by_8(from + lane, to + lane, 720, 144, 264, 24, 4);
     else
-      polydl_result_S0_8(from + lane, to + lane, 720, 144, 264, 24, left1);
+      polydl_result_S0_by_8(from + lane, to + lane, 720, 144, 264, 24, left1);
   }
 }
 typedef float polydl_image_S0_2_vector_8
   __attribute__((vector_size(32), aligned(4), may_alias));
-static inline __attribute__((always_inline)) void polydl_image_S0_2_8(
+static inline __attribute__((always_inline)) void polydl_image_S0_2_by_8(
     const float *from, float *to, long from0, long to0)
 {
   const polydl_image_S0_2_vector_8 x0_0 = *(const polydl_image_S0_2_vector_8 *)(from + 0 * from0);
@@ -850,12 +850,12 @@ static inline __attribute__((always_inline)) void polydl_image_S0_2_8(
 static void polydl_image_S0_2(const float *restrict from, float *restrict to)
 {
   for (int lane = 0; lane < 16; lane += 8) {
-    polydl_image_S0_2_8(from + lane, to + lane, 736, 352);
+    polydl_image_S0_2_by_8(from + lane, to + lane, 736, 352);
   }
 }
 typedef float polydl_filter_S0_2_vector_8
   __attribute__((vector_size(32), aligned(4), may_alias));
-static inline __attribute__((always_inline)) void polydl_filter_S0_2_8(
+static inline __attribute__((always_inline)) void polydl_filter_S0_2_by_8(
     const float *from, float *to, long from0, long to0)
 {
   const polydl_filter_S0_2_vector_8 x0_0 = *(const polydl_filter_S0_2_vector_8 *)(from + 0 * from0);
@@ -874,12 +874,12 @@ static inline __attribute__((always_inline)) void polydl_filter_S0_2_8(
 static void polydl_filter_S0_2(const float *restrict from, float *restrict to)
 {
   for (int lane = 0; lane < 24; lane += 8) {
-    polydl_filter_S0_2_8(from + lane, to + lane, 2304, 384);
+    polydl_filter_S0_2_by_8(from + lane, to + lane, 2304, 384);
   }
 }
 typedef float polydl_result_S0_2_vector_8
   __attribute__((vector_size(32), aligned(4), may_alias));
-static inline __attribute__((always_inline)) void polydl_result_S0_2_8(
+static inline __attribute__((always_inline)) void polydl_result_S0_2_by_8(
     const float *from, float *to, long from0, long to0)
 {
   const polydl_result_S0_2_vector_8 x0_0 = *(const polydl_result_S0_2_vector_8 *)(from + 0 * from0);
@@ -903,12 +903,12 @@ static inline __attribute__((always_inline)) void polydl_result_S0_2_8(
 static void polydl_result_S0_2(const float *restrict from, float *restrict to)
 {
   for (int lane = 0; lane < 24; lane += 8) {
-    polydl_result_S0_2_8(from + lane, to + lane, 528, 264);
+    polydl_result_S0_2_by_8(from + lane, to + lane, 528, 264);
   }
 }
 typedef float polydl_image_S0_3_vector_8
   __attribute__((vector_size(32), aligned(4), may_alias));
-static inline __attribute__((always_inline)) void polydl_image_S0_3_8(
+static inline __attribute__((always_inline)) void polydl_image_S0_3_by_8(
     const float *from, float *to, long from0, long to0)
 {
   const polydl_image_S0_3_vector_8 x0_0 = *(const polydl_image_S0_3_vector_8 *)(from + 0 * from0);
@@ -935,19 +935,19 @@ static void polydl_image_S0_3(const float *restrict from, float *restrict to, in
 {
   for (int lane = 0; lane < 16; lane += 8) {
     if (left0 >= 5)
-      polydl_image_S0_3_8(from + lane, to + lane, 32, 384);
+      polydl_image_S0_3_by_8(from + lane, to + lane, 32, 384);
     else {
       float edge[40] = {0};
       for (int at0 = 0; at0 < 5 && at0 < left0; ++at0)
         for (int i = 0; i < 8; ++i)
           edge[8 * at0 + i] = from[lane + 32L * at0 + i];
-      polydl_image_S0_3_8(edge, to + lane, 8, 384);
+      polydl_image_S0_3_by_8(edge, to + lane, 8, 384);
     }
   }
 }
 typedef float polydl_filter_S0_3_vector_8
   __attribute__((vector_size(32), aligned(4), may_alias));
-static inline __attribute__((always_inline)) void polydl_filter_S0_3_8(
+static inline __attribute__((always_inline)) void polydl_filter_S0_3_by_8(
     const float *from, float *to, long from0, long to0)
 {
   const polydl_filter_S0_3_vector_8 x0_0 = *(const polydl_filter_S0_3_vector_8 *)(from + 0 * from0);
@@ -966,12 +966,12 @@ static inline __attribute__((always_inline)) void polydl_filter_S0_3_8(
 static void polydl_filter_S0_3(const float *restrict from, float *restrict to)
 {
   for (int lane = 0; lane < 24; lane += 8) {
-    polydl_filter_S0_3_8(from + lane, to + lane, 768, 384);
+    polydl_filter_S0_3_by_8(from + lane, to + lane, 768, 384);
   }
 }
 typedef float polydl_result_S0_3_vector_8
   __attribute__((vector_size(32), aligned(4), may_alias));
-static inline __attribute__((always_inline)) void polydl_result_S0_3_8(
+static inline __attribute__((always_inline)) void polydl_result_S0_3_by_8(
     const float *from, float *to, long from0, long to0, int left0)
 {
   const polydl_result_S0_3_vector_8 x0_0 = *(const polydl_result_S0_3_vector_8 *)(from + 0 * from0);
@@ -996,9 +996,9 @@ static void polydl_result_S0_3(const float *restrict from, float *restrict to, i
 {
   for (int lane = 0; lane < 24; lane += 8) {
     if (left0 >= 4)
-      polydl_result_S0_3_8(from + lane, to + lane, 576, 24, 4);
+      polydl_result_S0_3_by_8(from + lane, to + lane, 576, 24, 4);
     else
-      polydl_result_S0_3_8(from + lane, to + lane, 576, 24, left0);
+      polydl_result_S0_3_by_8(from + lane, to + lane, 576, 24, left0);
   }
 }
 

@@ -380,7 +380,7 @@ static void polydl_gemm3_run(const float *a, const float *b, float *c, int last_
 }
 typedef float polydl_rows_S0_vector_16
   __attribute__((vector_size(64), aligned(4), may_alias));
-static inline __attribute__((always_inline)) void polydl_rows_S0_16(
+static inline __attribute__((always_inline)) void polydl_rows_S0_by_16(
     const float *from, float *to, long from0, long from1, long to0)
 {
   const polydl_rows_S0_vector_16 x0_0 = *(const polydl_rows_S0_vector_16 *)(from + 0 * from0 + 0 * from1);
@@ -501,12 +501,12 @@ static inline __attribute__((always_inline)) void polydl_rows_S0_16(
 static void polydl_rows_S0(const float *restrict from, float *restrict to)
 {
   for (int lane = 0; lane < 64; lane += 16) {
-    polydl_rows_S0_16(from + lane, to + lane, 16384, 64, 4160);
+    polydl_rows_S0_by_16(from + lane, to + lane, 16384, 64, 4160);
   }
 }
 typedef float polydl_columns_S0_vector_16
   __attribute__((vector_size(64), aligned(4), may_alias));
-static inline __attribute__((always_inline)) void polydl_columns_S0_16(
+static inline __attribute__((always_inline)) void polydl_columns_S0_by_16(
     const float *from, float *to, long from0, long from1, long to0)
 {
   const polydl_columns_S0_vector_16 x0_0 = *(const polydl_columns_S0_vector_16 *)(from + 0 * from0 + 0 * from1);
@@ -627,12 +627,12 @@ static inline __attribute__((always_inline)) void polydl_columns_S0_16(
 static void polydl_columns_S0(const float *restrict from, float *restrict to)
 {
   for (int lane = 0; lane < 16; lane += 16) {
-    polydl_columns_S0_16(from + lane, to + lane, 16384, 16, 1056);
+    polydl_columns_S0_by_16(from + lane, to + lane, 16384, 16, 1056);
   }
 }
 typedef float polydl_result_S0_vector_16
   __attribute__((vector_size(64), aligned(4), may_alias));
-static inline __attribute__((always_inline)) void polydl_result_S0_16(
+static inline __attribute__((always_inline)) void polydl_result_S0_by_16(
     const float *from, float *to, long from0, long to0, long to1)
 {
   const polydl_result_S0_vector_16 x0 = *(const polydl_result_S0_vector_16 *)(from + 0 * from0);
@@ -720,7 +720,7 @@ static inline __attribute__((always_inline)) void polydl_result_S0_16(
 static void polydl_result_S0(const float *restrict from, float *restrict to)
 {
   for (int lane = 0; lane < 16; lane += 16) {
-    polydl_result_S0_16(from + lane, to + lane, 1056, 16384, 16);
+    polydl_result_S0_by_16(from + lane, to + lane, 1056, 16384, 16);
   }
 }
 static pthread_once_t polydl_once = PTHREAD_ONCE_INIT;

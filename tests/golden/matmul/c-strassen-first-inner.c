@@ -189,7 +189,7 @@ static void polydl_gemm3_run(const float *a, const float *b, float *c, int last_
 }
 typedef float polydl_rows_S0_vector_16
   __attribute__((vector_size(64), aligned(4), may_alias));
-static inline __attribute__((always_inline)) void polydl_rows_S0_16(
+static inline __attribute__((always_inline)) void polydl_rows_S0_by_16(
     const float *from, float *to, long from0, long from1, long to0)
 {
   const polydl_rows_S0_vector_16 x0_0 = *(const polydl_rows_S0_vector_16 *)(from + 0 * from0 + 0 * from1);
@@ -214,12 +214,12 @@ static inline __attribute__((always_inline)) void polydl_rows_S0_16(
 static void polydl_rows_S0(const float *restrict from, float *restrict to)
 {
   for (int lane = 0; lane < 64; lane += 16) {
-    polydl_rows_S0_16(from + lane, to + lane, 32768, 128, 8256);
+    polydl_rows_S0_by_16(from + lane, to + lane, 32768, 128, 8256);
   }
 }
 typedef float polydl_columns_S0_vector_16
   __attribute__((vector_size(64), aligned(4), may_alias));
-static inline __attribute__((always_inline)) void polydl_columns_S0_16(
+static inline __attribute__((always_inline)) void polydl_columns_S0_by_16(
     const float *from, float *to, long from0, long from1, long to0)
 {
   const polydl_columns_S0_vector_16 x0_0 = *(const polydl_columns_S0_vector_16 *)(from + 0 * from0 + 0 * from1);
@@ -244,12 +244,12 @@ static inline __attribute__((always_inline)) void polydl_columns_S0_16(
 static void polydl_columns_S0(const float *restrict from, float *restrict to)
 {
   for (int lane = 0; lane < 64; lane += 16) {
-    polydl_columns_S0_16(from + lane, to + lane, 32768, 64, 4160);
+    polydl_columns_S0_by_16(from + lane, to + lane, 32768, 64, 4160);
   }
 }
 typedef float polydl_result_S0_vector_16
   __attribute__((vector_size(64), aligned(4), may_alias));
-static inline __attribute__((always_inline)) void polydl_result_S0_16(
+static inline __attribute__((always_inline)) void polydl_result_S0_by_16(
     const float *from, float *to, long from0, long to0, long to1)
 {
   const polydl_result_S0_vector_16 x0 = *(const polydl_result_S0_vector_16 *)(from + 0 * from0);
@@ -271,7 +271,7 @@ static inline __attribute__((always_inline)) void polydl_result_S0_16(
 static void polydl_result_S0(const float *restrict from, float *restrict to)
 {
   for (int lane = 0; lane < 64; lane += 16) {
-    polydl_result_S0_16(from + lane, to + lane, 8256, 32768, 64);
+    polydl_result_S0_by_16(from + lane, to + lane, 8256, 32768, 64);
   }
 }
 
