@@ -43,7 +43,6 @@ _TYPES = {
     "unsigned char": np.uint8,
     "bfloat16": np.uint16,
 }
-_VECTOR_BYTES = 32
 _FLAGS = ("-O3", "-march=native", "-fopenmp", "-ffp-contract=fast", "-fPIC", "-shared", "-w")
 
 
@@ -128,7 +127,7 @@ def measure(before: Path, library: Path, out: Path) -> None:
                 if (case, each["id"]) in present:
                     continue
                 variant = variant_from_json(each["steps"])
-                today = pipeline.kernel(pipeline.apply(nest, variant, machine=machine), _VECTOR_BYTES)
+                today = pipeline.kernel(pipeline.apply(nest, variant, machine=machine), machine.vector_bytes)
                 links = [[str(library), f"-Wl,-rpath,{library.parent}", "-lpthread"], today.link_flags]
                 libraries = [
                     built(c, flags, folder, f"v{next(number)}")

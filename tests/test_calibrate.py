@@ -109,7 +109,7 @@ def test_constants_of_formulas_are_kept_and_measured_anew_with_their_microkernel
         real = kernel.on(here.core.having(constants(truth, "given")))
         width = vector_bytes // (8 if sites[0].accumulator == "double" else 4)
         shapes = [call.shape for call in timed_calls(sites)]
-        return {shape: predicted(real, shape, width) * 2 / here.core.fma_per_cycle for shape in shapes}
+        return {shape: predicted(real, shape, width) / here.core.peak_cycle for shape in shapes}
 
     for name, sites in (("formula_sites", formula_sites), ("long_sites", long_sites)):
         monkeypatch.setattr(module, name, sites)

@@ -45,6 +45,8 @@ def test_rates_are_counted_in_cycles_of_the_clock_and_of_the_peak() -> None:
     assert rates({**seconds, "stores": 1.02 * clock}) == {
         "fma_per_cycle": 2.0, "fma_latency_cycles": 4.0, "loads_per_cycle": 2.0, "stores_per_cycle": 1.0
     }  # fmt: skip
+    # A compiler left the loads out.
+    assert "loads_per_cycle" not in rates({**seconds, "loads": 1e-3 * clock, "stores": clock})
     # What is near no half is kept as it is.
     assert rates({**seconds, "stores": clock / 1.3})["stores_per_cycle"] == pytest.approx(1.33, abs=0.01)
 
@@ -56,7 +58,9 @@ def test_arithmetic_is_measured_here() -> None:
     assert set(measured) == {"fma_per_cycle", "fma_latency_cycles", "loads_per_cycle", "stores_per_cycle"}
     assert 0.2 < measured["fma_per_cycle"] < 9
     # Sums that wait for each other take longer than those that don't.
-    assert measured["fma_latency_cycles"] > 1.5
+    assert 1.5 < measured["fma_latency_cycles"] < 12
+    assert 0.4 < measured["loads_per_cycle"] < 9
+    assert 0.2 < measured["stores_per_cycle"] < 9
 
 
 # --- formulas ---------------------------------------------------------------------------
@@ -125,8 +129,11 @@ def test_constants_of_formulas_are_those_that_predictions_take(name: str) -> Non
         assert wanted.elements in kernel.elements
         if wanted.decide:
             continue
-        calls = shapes(kernel, wanted) if kernel.unavailable() is None or name == "c-amx" else []
-        for constant in wanted.names if calls else ():
+        if kernel.unavailable() is not None and name != "c-amx":
+            pytest.skip(kernel.unavailable())
+        calls = shapes(kernel, wanted)
+        assert calls
+        for constant in wanted.names:
             more = WIDE_CORE.having(constants({constant: 3 * getattr(WIDE_CORE, constant)}, "given"))
             assert any(predicted(kernel.on(more), c, 16) > predicted(kernel.on(WIDE_CORE), c, 16) for c in calls), (
                 constant

@@ -270,7 +270,7 @@ def test_a_microkernel_is_predicted_by_its_timed_calls() -> None:
     kernel = calibrated(PLAIN_C, (), (times,)).on(MACHINE.core)
     plain = PLAIN_C.on(MACHINE.core)
     assert kernel.predicted_cycles(shape(64, 8, 64), 16) == pytest.approx(
-        2.0 * formula(shape(64, 8, 64)) * MACHINE.core.fma_per_cycle / 2
+        2.0 * formula(shape(64, 8, 64)) * MACHINE.core.peak_cycle
     )
     other = replace(shape(64, 8, 64), element="double", accumulator="double")
     assert kernel.predicted_cycles(other, 8) == plain.predicted_cycles(other, 8)

@@ -17,6 +17,8 @@ from polydl.files import temporary_directory
 _OPERATIONS = {"clock": 16, "latency": 16, "multiply-adds": 12, "loads": 16, "stores": 16}
 _ITERATIONS, _ROUNDS = 4000, 200
 _TIMEOUT_SECONDS = 60.0
+# What no core does in a cycle, and no operation takes: a compiler has left operations out then.
+_LEAST, _MOST = 0.1, 20.0
 # Rates and latencies are multiples of a half; what is measured within this part of one is that.
 _NEAR = 0.1
 _PROBE = Template("""\
@@ -101,16 +103,17 @@ def rates(seconds: Mapping[str, float]) -> dict[str, float]:
     """The constants, from the seconds of one operation in each loop.
 
     Multiply-adds are counted in cycles of the core's clock, and all others in those at which the core reaches its peak
-    of multiply-adds.
+    of multiply-adds. What can't be is left out.
     """
     fma = _rounded(seconds["clock"] / seconds["multiply-adds"])
     cycle = fma * seconds["multiply-adds"]
-    return {
+    measured = {
         "fma_per_cycle": fma,
         "fma_latency_cycles": _rounded(seconds["latency"] / cycle),
         "loads_per_cycle": _rounded(cycle / seconds["loads"]),
         "stores_per_cycle": _rounded(cycle / seconds["stores"]),
     }
+    return {name: value for name, value in measured.items() if _LEAST <= value <= _MOST}
 
 
 def _rounded(value: float) -> float:

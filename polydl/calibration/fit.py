@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from statistics import median
 
+from polydl.calibration.formulas import formula_error
 from polydl.contracts import GemmShape, Microkernel
 from polydl.machine.throughput import Cell, Throughput
 
@@ -39,14 +40,12 @@ def fitted(
     )
     ratios = [cycles / _predicted(table, shape) for shape, cycles in transposed.items()]
     own = [abs(_predicted(table, shape) / cycles - 1.0) for shape, cycles in held_out.items()]
-    formula = [
-        abs(kernel.predicted_cycles(shape, vector_elements) / cycles - 1.0) for shape, cycles in held_out.items()
-    ]
+    taken = {shape: cycles * kernel.core.peak_cycle for shape, cycles in held_out.items()}
     return replace(
         table,
         transposed=median(ratios) if ratios else 1.0,
         error=median(own) if own else 0.0,
-        formula_error=median(formula) if formula else 0.0,
+        formula_error=formula_error(kernel, taken, vector_elements) if taken else 0.0,
     )
 
 

@@ -1,8 +1,9 @@
 """Constants of a core that microkernels' formulas take, fitted to the times of calls.
 
-A formula is nearly linear in its constants: register blocks stay as they are where a constant changes a little. Some
-Gauss-Newton steps of least squares of relative errors find them. A constant of which the calls say little stays near
-the value that it had, and what does not predict other calls better than before is not taken.
+A formula is nearly linear in its constants, as long as these choose the same register blocks. Some Gauss-Newton steps
+of least squares of relative errors find them. A constant of which the calls say little stays near the value that it
+had, and what does not predict other calls better than before is not taken. Calls were timed with the blocks that the
+first values choose; whoever wants those of the last ones times them once more and fits again.
 
 Other constants decide between register blocks: they are chosen by how fast the code is that comes of them.
 """
@@ -17,18 +18,20 @@ from polydl.contracts import FormulaConstants, GemmShape, Microkernel
 from polydl.contracts.first_cache import repeated_cycles
 from polydl.execute.arrays import Values
 from polydl.machine.core import Core, constants
+from polydl.machine.processors import WIDE_CORE
 
 _STEPS = 12
 # By how much a constant is moved to see what it is worth: too little for other register blocks.
 _NUDGE = 1e-6
 # How much the logarithm of a constant's change counts, squared, beside the mean of squared relative errors.
 _TRUST = 1e-4
-# Constants stay between these multiples of what they were, and calls that are off by more than this count less.
-_LEAST, _MOST = 1 / 8, 8.0
+# Constants stay between these multiples of what is usual, whatever they were first.
+_LEAST, _MOST = 1 / 20, 20.0
+# Calls that are off by more than this count less.
 _FAR = 0.25
 # Of constants that decide between register blocks.
 _MULTIPLES = (1.0, 0.5, 0.25, 0.1)
-# Every so many-th call is held out, where no others are timed for that.
+# Every so many-th call is held out.
 _HELD_OUT = 3
 
 
@@ -48,17 +51,14 @@ def fitted_constants(
     core: Core,
     cycles: Mapping[GemmShape, float],
     vector_elements: int,
-    held_out: Mapping[GemmShape, float] | None = None,
 ) -> dict[str, float]:
     """Values of the constants by name; none if the formula predicts calls that are held out no better with them.
 
-    ``cycles`` and ``held_out`` are core cycles by shape. Without ``held_out``, a third of ``cycles`` is kept for that.
+    ``cycles`` are core cycles by shape, a third of which are held out.
     """
-    taken = cycles
-    if held_out is None:
-        numbered = list(enumerate(cycles.items()))
-        held_out = dict(item for number, item in numbered if number % _HELD_OUT == 0)
-        taken = dict(item for number, item in numbered if number % _HELD_OUT)
+    numbered = list(enumerate(cycles.items()))
+    held_out = dict(item for number, item in numbered if number % _HELD_OUT == 0)
+    taken = dict(item for number, item in numbered if number % _HELD_OUT)
     if len(taken) <= len(wanted.names) or not held_out:
         return {}
     values = _fit(kernel, wanted, core, taken, vector_elements)
@@ -105,6 +105,7 @@ def _fit(
     import numpy as np
 
     first = np.array([float(getattr(core, name)) for name in wanted.names])
+    usual = np.array([float(getattr(WIDE_CORE, name)) for name in wanted.names])
     parts = np.array([dict(wanted.parts).get(name, 1.0) for name in wanted.names])
     measured = np.array(list(cycles.values()))
 
@@ -128,5 +129,5 @@ def _fit(
         rows = np.vstack([np.array(slopes).T * weights[:, None], trust * np.eye(len(values))])
         aims = np.concatenate([(1.0 - there) * weights, trust * np.log(first / values)])
         changes = np.linalg.lstsq(rows, aims, rcond=None)[0]
-        values = np.clip(values * (1.0 + np.clip(changes, -0.5, 1.0)), _LEAST * first, _MOST * first)
+        values = np.clip(values * (1.0 + np.clip(changes, -0.5, 1.0)), _LEAST * usual, _MOST * usual)
     return {name: float(value) for name, value in zip(wanted.names, values, strict=True)}

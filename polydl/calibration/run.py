@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass, replace
 from datetime import UTC, datetime
@@ -15,18 +15,19 @@ from typing import Any
 
 from polydl import registry
 from polydl.calibration import levels as level_speeds
-from polydl.calibration.arithmetic import measure_arithmetic
+from polydl.calibration.arithmetic import measure_arithmetic, probe
 from polydl.calibration.cores import measure_pages, measure_thread_start
 from polydl.calibration.fit import fitted
 from polydl.calibration.formulas import decided_constants, fitted_constants
 from polydl.calibration.programs import formula_sites, grid_sites, held_out_sites, long_sites, program, transposed_sites
 from polydl.calibration.tables import timed
-from polydl.contracts import GemmShape, GemmSite, Microkernel
+from polydl.contracts import FormulaConstants, GemmShape, GemmSite, Microkernel
 from polydl.errors import ExecutionError, MachineError, OptionError
+from polydl.execute.arrays import element_dtype
 from polydl.execute.resources import choose_cores
 from polydl.execute.toolchain import Toolchain
 from polydl.files import replacing
-from polydl.ir.scop import REAL_BYTES
+from polydl.machine import Machine
 from polydl.machine.core import Core, constants
 from polydl.machine.profile import VERSION, Identity, LevelSpeed, Profile, read_for, write
 from polydl.machine.system import System
@@ -34,8 +35,6 @@ from polydl.machine.throughput import Throughput
 
 ELEMENTS = (("float", 4), ("double", 8))
 _SITES_PER_STEP = 18
-# Of the sums of whole numbers.
-_INT_BYTES = 4
 
 Report = Callable[[str, int, int], None]
 
@@ -68,11 +67,11 @@ def calibrate(
         with suppress(MachineError):
             earlier = read_for(path, system.identity)
     names = tuple(microkernels or registry.names("microkernels"))
-    # First the one whose formula tells the most: others have some of its constants as well.
-    chosen = sorted(map(_loaded, names), key=lambda kernel: -sum(len(x.names) for x in kernel.formula_constants))
+    # First the one that has what a call takes in its formula: others have some of its constants as well.
+    chosen = sorted(map(_loaded, names), key=lambda kernel: "call_cycles" not in _fitted_names(kernel))
     timing = _Timing(system.vector_bytes, Toolchain.find(), _Kept(system.identity, path, fresh), report)
-    measured = earlier or _machine(system, timing)
-    found = dict(measured.constants)
+    measured = _machine(system, timing) if earlier is None else earlier
+    found = {**measured.constants, **timing.arithmetic(choose_cores(1)[0])}
     tables: list[Throughput] = []
     failures: list[tuple[str, str]] = []
     for kernel in chosen:
@@ -82,21 +81,23 @@ def calibrate(
             if microkernels is not None:
                 failures.append((kernel.name, reason))
             continue
-        try:
-            fitted_here = {name for wanted in kernel.formula_constants for name in wanted.names}
-            others = {name: value for name, value in found.items() if name not in fitted_here}
-            found = others | _formula_constants(kernel, system.core.having(constants(others, "measured")), timing)
-            known = kernel.on(system.core.having(constants(found, "measured")))
-            for element, width in ELEMENTS:
-                if (element, element) not in kernel.elements:
-                    continue
+        others = {name: value for name, value in found.items() if name not in _fitted_names(kernel)}
+        values, why = _formula_constants(kernel, _core(measured, others, system), timing)
+        found = others | values
+        failures += [(f"{kernel.name}'s formula", each) for each in why]
+        known = kernel.on(_core(measured, found, system))
+        for element, width in ELEMENTS:
+            if (element, element) not in kernel.elements:
+                continue
+            try:
                 table = _table(known, element, width, timing)
-                if table is None:
-                    failures.append((kernel.name, f"it takes too few shapes of {element} for a table"))
-                else:
-                    tables.append(table)
-        except ExecutionError as error:
-            failures.append((kernel.name, error.message))
+            except ExecutionError as error:
+                failures.append((kernel.name, error.message))
+                break
+            if table is None:
+                failures.append((kernel.name, f"it takes too few shapes of {element} for a table"))
+            else:
+                tables.append(table)
     untouched = [table for table in measured.throughputs if table.microkernel not in names]
     profile = replace(
         measured,
@@ -154,6 +155,15 @@ class _Timing:
     kept: _Kept
     report: Report | None
 
+    def arithmetic(self, core: int) -> dict[str, float]:
+        """The constants of arithmetic, measured once with the same compiler."""
+        text = probe(self.vector_bytes) + " ".join((*self.toolchain.flags, self.toolchain.version))
+        measured: dict[str, float] = self.kept.step(
+            f"arithmetic {hashlib.sha256(text.encode()).hexdigest()[:16]}",
+            lambda: measure_arithmetic(core, self.vector_bytes, self.toolchain),
+        )
+        return measured
+
     def told(self, stage: str, done: int, total: int) -> None:
         if self.report is not None:
             self.report(stage, done, total)
@@ -168,11 +178,10 @@ def _machine(system: System, timing: _Timing) -> Profile:
         return asdict(level_speeds.measure(system.identity.cache_bytes, system.memory_bytes, cores, progress=progress))
 
     def constants_of_core() -> Any:
-        arithmetic = measure_arithmetic(cores[0], system.vector_bytes, timing.toolchain)
-        core = system.core.having(constants(arithmetic, "measured"))
+        core = system.core.having(constants(timing.arithmetic(cores[0]), "measured"))
         operations = core.operations_per_cycle(system.vector_bytes)
         pages = measure_pages(cores[0], core.page_bytes, core.line_bytes, operations)
-        return {**arithmetic, **pages, **measure_thread_start(cores, timing.toolchain)}
+        return {**pages, **measure_thread_start(cores, timing.toolchain)}
 
     levels = timing.kept.step("levels", speeds)
     return Profile(
@@ -193,22 +202,48 @@ def _not_timed(kernel: Microkernel) -> str | None:
     return kernel.unavailable()
 
 
-def _formula_constants(kernel: Microkernel, core: Core, timing: _Timing) -> dict[str, float]:
-    """Constants of the microkernel's formula that predict its calls better than those of ``core``, by name."""
+def _fitted_names(kernel: Microkernel) -> frozenset[str]:
+    return frozenset(name for wanted in kernel.formula_constants for name in wanted.names)
+
+
+def _core(measured: Profile, found: Mapping[str, float], system: System) -> Core:
+    """The core of a machine with this calibration."""
+    return Machine.of_calibration(replace(measured, constants=found, surroundings=system.surroundings)).core
+
+
+def _formula_constants(kernel: Microkernel, core: Core, timing: _Timing) -> tuple[dict[str, float], list[str]]:
+    """Constants of the microkernel's formula by name, and why some could not be measured.
+
+    They predict its calls better than those of ``core``.
+    """
     found: dict[str, float] = {}
+    failures: list[str] = []
     for number, wanted in enumerate(kernel.formula_constants):
-        known = core.having(constants(found, "measured"))
-        here = kernel.on(known)
-        vector_elements = timing.vector_bytes // REAL_BYTES.get(wanted.elements[-1], _INT_BYTES)
-        sites = (long_sites if wanted.decide else formula_sites)(here, wanted, vector_elements)
-        if sites and wanted.decide:
-            found |= decided_constants(here, wanted, known, partial(_step, sites=sites, timing=timing))
-        elif sites:
-            # Tables count cycles in which two multiply-adds start.
-            cycles = {shape: taken * known.fma_per_cycle / 2 for shape, taken in _step(here, sites, timing).items()}
-            found |= fitted_constants(here, wanted, known, cycles, vector_elements)
+        try:
+            found |= _group_constants(kernel, wanted, core.having(constants(found, "measured")), timing)
+        except ExecutionError as error:
+            failures.append(error.message)
         timing.told(f"{kernel.name} formula", number + 1, len(kernel.formula_constants))
-    return found
+    return found, failures
+
+
+def _group_constants(kernel: Microkernel, wanted: FormulaConstants, core: Core, timing: _Timing) -> dict[str, float]:
+    vector_elements = timing.vector_bytes // element_dtype(wanted.elements[-1]).itemsize
+    if wanted.decide:
+        sites = long_sites(kernel.on(core), wanted, vector_elements)
+        if not sites:
+            return {}
+        return decided_constants(kernel, wanted, core, partial(_step, sites=sites, timing=timing))
+    values: dict[str, float] = {}
+    # Once more, with the register blocks that the constants choose.
+    for _ in range(2):
+        here = core.having(constants(values, "measured"))
+        sites = formula_sites(kernel.on(here), wanted, vector_elements)
+        if not sites:
+            break
+        cycles = {shape: taken * here.peak_cycle for shape, taken in _step(kernel.on(here), sites, timing).items()}
+        values = fitted_constants(kernel, wanted, here, cycles, vector_elements) or values
+    return values
 
 
 def _table(kernel: Microkernel, element: str, width: int, timing: _Timing) -> Throughput | None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from polydl import bfloat16
-from polydl.execute.arrays import Values
+from polydl.execute.arrays import Values, element_dtype, is_floating
 from polydl.execute.sampling import MOST_REPEATS, Reply, serve
 from polydl.native import runtime
 
@@ -20,23 +20,14 @@ _SAMPLE_SECONDS = 2.5e-4
 _PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 # Of the places of two operands in their pages.
 _APART_BYTES = 1344
-_TYPES = {
-    "float": np.float32,
-    "double": np.float64,
-    bfloat16.ELEMENT: np.uint16,
-    "signed char": np.int8,
-    "unsigned char": np.uint8,
-    "short": np.int16,
-    "int": np.int32,
-}
 
 
 def _values(generator: np.random.Generator, element: str, count: int) -> Values:
     """Reals from -1 to 1, or small whole numbers."""
-    if np.issubdtype(_TYPES[element], np.floating):
-        return generator.uniform(-1, 1, count)
     if element == bfloat16.ELEMENT:
         return bfloat16.from_float(generator.uniform(-1, 1, count))
+    if is_floating(element_dtype(element)):
+        return generator.uniform(-1, 1, count)
     return generator.integers(0, 8, count)
 
 
@@ -69,7 +60,8 @@ class Worker:
             # alone is taken for one of what that stores.
             space = np.empty(length * 8 + 3 * _PAGE_BYTES, np.uint8)
             first = -space.ctypes.data % _PAGE_BYTES + number * _APART_BYTES
-            operand = space[first : first + length * np.dtype(_TYPES[element]).itemsize].view(_TYPES[element])
+            dtype = element_dtype(element)
+            operand = space[first : first + length * dtype.itemsize].view(dtype)
             operand[:] = _values(generator, element, operand.size)
             self._operands.append(operand)
         return {}

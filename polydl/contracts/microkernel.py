@@ -249,6 +249,10 @@ class FormulaConstants:
     #: whether they only decide which register blocks a call has, so that they are chosen by how fast these are
     decide: bool = False
 
+    def __post_init__(self) -> None:
+        if self.decide and (self.group != 1 or self.parts):
+            raise ValueError("register blocks are decided with operands that lie column by column, and are not copied")
+
 
 class Microkernel(Protocol):
     """The plug-in contract. Register one by name under the entry-point group ``polydl.microkernels``.

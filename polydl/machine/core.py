@@ -29,17 +29,16 @@ class Core:
 
     #: Vector registers that a program can name. The instruction set says so.
     vector_registers: int
-    #: Vector multiply-adds that start in a cycle. To measure: independent multiply-adds, over the clock that a chain of
-    #: dependent additions of integers shows.
+    #: Vector multiply-adds that start in a cycle. Measured by ``polydl calibrate``.
     fma_per_cycle: float
-    #: Cycles until the next multiply-add or addition can use a result. To measure: a chain of dependent ones.
+    #: Cycles until the next multiply-add or addition can use a result. Measured by ``polydl calibrate``.
     fma_latency_cycles: float
     #: Part of the multiply-add peak that loops reach which no microkernel replaces, where they are only counted
     #: (``polydl.model.groups``). To measure: plain nests of the committed measurements, over the peak.
     plain_loop_share: float
-    #: Vectors that are loaded from the first-level cache in a cycle. To measure: loads of a few lines again and again.
+    #: Vectors that are loaded from the first-level cache in a cycle. Measured by ``polydl calibrate``.
     loads_per_cycle: float
-    #: Vectors that are stored to the first-level cache in a cycle. To measure: stores to a few lines again and again.
+    #: Vectors that are stored to the first-level cache in a cycle. Measured by ``polydl calibrate``.
     stores_per_cycle: float
     #: Cycles that the start of a short loop costs, most of them for the mispredicted end of the one before. To measure:
     #: loops of random lengths against one that is as long as all of them.
@@ -52,73 +51,66 @@ class Core:
     #: clock may be higher then. To measure: the peak after a pause, over that of a long run.
     clock_headroom: float
 
-    #: Cycles that calling a function and coming back take, its arguments and the registers it saves included. To
-    #: measure: calls of a microkernel for ever fewer steps, extrapolated to none.
+    #: Cycles that calling a function and coming back take, its arguments and the registers it saves included. Measured
+    #: by ``polydl calibrate``.
     call_cycles: float
 
     # ---- register blocks of microkernels, in the first-level cache
 
-    #: Cycles that each step of the summed loop costs beside its multiply-adds and loads. To measure: products whose
-    #: blocks are bound by multiply-adds, over the steps that these alone would take.
+    #: Cycles that each step of the summed loop costs beside its multiply-adds and loads. Measured by ``polydl
+    #: calibrate``.
     block_step_cycles: float
-    #: Cycles that each load of such a step costs beside those that it is bound by. To measure: the same with blocks of
-    #: other shapes.
+    #: Cycles that each load of such a step costs beside those that it is bound by. Measured by ``polydl calibrate``.
     block_load_cycles: float
-    #: Cycles to go on to the next product of a batch within a block. To measure: batches of short products against one
-    #: long product.
+    #: Cycles to go on to the next product of a batch within a block. Measured by ``polydl calibrate``.
     block_switch_cycles: float
     #: Vectors of the first operand beyond which blocks are chosen low and wide, since each reads it again from beyond
     #: the first-level cache. To measure: products with ever more steps.
     block_kept_vectors: int
-    #: Cycles that each vector counts in that choice, each time it is read again. To measure: the same products.
+    #: Cycles that each vector counts in that choice, each time it is read again. Measured by ``polydl calibrate``.
     block_far_load_cycles: float
 
-    #: Cycles that a call of a library's kernel costs, found by way of a pointer. To measure: as ``call_cycles``.
+    #: Cycles that a call of a library's kernel costs, found by way of a pointer. Measured by ``polydl calibrate``.
     library_call_cycles: float
-    #: Cycles that each product of its batch costs there. To measure: batches of ever more products.
+    #: Cycles that each product of its batch costs there. Measured by ``polydl calibrate``.
     library_product_cycles: float
-    #: How many times as long its kernels take as what binds their blocks. To measure: products whose blocks are bound
-    #: by multiply-adds, over the steps that these alone would take.
+    #: How many times as long its kernels take as what binds their blocks. Measured by ``polydl calibrate``.
     library_slowdown: float
-    #: Cycles to copy an element of A into groups of steps, as a library's kernels read it. To measure: products of few
-    #: columns, over those that copy nothing.
+    #: Cycles to copy an element of A into groups of steps, as a library's kernels read it. Measured by ``polydl
+    #: calibrate``.
     group_copy_cycles: float
-    #: How many times as long as a step of float a library's kernel takes for a pair of steps of bfloat16s. To measure:
-    #: products of operands in groups, over products of float with half as many steps.
+    #: How many times as long as a step of float a library's kernel takes for a pair of steps of bfloat16s. Measured by
+    #: ``polydl calibrate``.
     bfloat16_pair_slowdown: float
-    #: The same for four steps of bytes.
+    #: The same for four steps of bytes. Measured by ``polydl calibrate``.
     byte_group_slowdown: float
-    #: How many times as long products take whose operands are widened to float first. To measure: ``c`` with bfloat16s,
-    #: over ``c`` with float.
+    #: How many times as long products take whose operands are widened to float first. Measured by ``polydl calibrate``.
     widened_slowdown: float
     #: How many times as long products take whose elements have no vectors of their own in ``c``, over one vector of
-    #: products a cycle. To measure: ``c`` with shorts.
+    #: products a cycle. Measured by ``polydl calibrate``.
     scalar_slowdown: float
-    #: How many times as long a product of pairs of shorts and an addition take as one multiply-add of floats. To
-    #: measure: ``c-int16`` with many columns, over ``c`` with half as many steps.
+    #: How many times as long a product of pairs of shorts and an addition take as one multiply-add of floats. Measured
+    #: by ``polydl calibrate``.
     short_pair_slowdown: float
-    #: Cycles to copy an element of A or B into pairs of shorts. To measure: products of few columns against many,
-    #: since ``c-int16`` copies in all of them.
+    #: Cycles to copy an element of A or B into pairs of shorts. Measured by ``polydl calibrate``.
     pair_copy_cycles: float
-    #: Cycles to copy an element of a row of A that fills no vector. To measure: products with a row more than vectors
-    #: hold, over those without it, with ever more steps.
+    #: Cycles to copy an element of a row of A that fills no vector. Measured by ``polydl calibrate``.
     row_copy_cycles: float
-    #: Cycles to add up the lanes of a vector. To measure: the same with ever more columns.
+    #: Cycles to add up the lanes of a vector. Measured by ``polydl calibrate``.
     lane_sum_cycles: float
 
     # ---- tile registers, on processors that have them (AMX)
 
-    #: Cycles of a product of two tiles. To measure: products of operands that are split already.
+    #: Cycles of a product of two tiles. Measured by ``polydl calibrate``.
     tile_product_cycles: float
-    #: Cycles to load and store a tile of C. To measure: the same with ever fewer steps.
+    #: Cycles to load and store a tile of C. Measured by ``polydl calibrate``.
     tile_output_cycles: float
-    #: Cycles that a call costs beside these: configuring the registers, finding what is split. To measure: the same,
-    #: extrapolated to none.
+    #: Cycles that a call costs beside these: configuring the registers, finding what is split. Measured by ``polydl
+    #: calibrate``.
     tile_call_cycles: float
-    #: Cycles to split a float into three bfloat16s, where tile products read them. To measure: calls whose operands are
-    #: new each time, over those that find them split.
+    #: Cycles to split a float into three bfloat16s, where tile products read them. Measured by ``polydl calibrate``.
     tile_split_cycles: float
-    #: Cycles to copy an element of another type there. To measure: the same.
+    #: Cycles to copy an element of another type there. Measured by ``polydl calibrate``.
     tile_copy_cycles: float
 
     # ---- registers of microkernels that don't say how they use them
@@ -250,6 +242,11 @@ class Core:
         """Rows and columns that ``m`` by ``n`` of C are taken to keep in registers, where a microkernel doesn't say."""
         rows = _even_piece(m, max(1, self.column_bytes // element_bytes))
         return rows, _even_piece(n, max(1, self.accumulator_bytes // (rows * element_bytes)))
+
+    @property
+    def peak_cycle(self) -> float:
+        """Cycles in which two vector multiply-adds start: times of calls are kept in units of these."""
+        return 2.0 / self.fma_per_cycle
 
     @property
     def update_cycles(self) -> float:

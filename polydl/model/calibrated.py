@@ -87,8 +87,7 @@ class Calibrated(Microkernel):
             if (table.element, table.vector_elements) == (shape.element, vector_elements):
                 columns, most = shape.columns, table.columns[-1]
                 cycles = table.cycles(shape.m, min(columns, most), shape.k, shape.batch, shape.transposed)
-                # Tables are in the time of two vector multiply-adds.
-                cycles *= self.core.fma_per_cycle / 2
+                cycles *= self.core.peak_cycle
                 if columns <= most:
                     return cycles
                 widest = replace(shape, n=most, rows=1)
@@ -110,9 +109,7 @@ class Calibrated(Microkernel):
         """By element type and vector length, for calls that no table covers."""
         return {
             (times.element, times.vector_elements): CallFactors(
-                times,
-                partial(_timed_cycles, self.kernel, times.vector_elements),
-                self.core.fma_per_cycle / 2,
+                times, partial(_timed_cycles, self.kernel, times.vector_elements), self.core.peak_cycle
             )
             for times in self.call_times
         }

@@ -89,10 +89,9 @@ def ahead_steps(scop: Scop, plan: NestPlan, match: GemmMatch, fetches_itself: bo
     it.
     """
     walked = _walked_bytes(scop, plan, match)
-    if fetches_itself and walked >= core.last_cache_bytes:
-        return core.memory_ahead_steps
     if fetches_itself and walked >= core.near_bytes:
-        return core.last_cache_ahead_steps
+        beyond = core.last_cache_bytes > core.second_cache_bytes
+        return core.last_cache_ahead_steps if beyond and walked < core.last_cache_bytes else core.memory_ahead_steps
     width = scop.array(match.form.a.array).element_bytes
     apart = match.lda * width >= core.page_bytes and walked > core.first_cache_bytes
     return core.apart_ahead_steps if apart else core.near_ahead_steps
