@@ -206,9 +206,9 @@ def _fitted_names(kernel: Microkernel) -> frozenset[str]:
     return frozenset(name for wanted in kernel.formula_constants for name in wanted.names)
 
 
-def _core(measured: Profile, found: Mapping[str, float], system: System) -> Core:
+def _core(measured: Profile, known: Mapping[str, float], system: System) -> Core:
     """The core of a machine with this calibration."""
-    return Machine.of_calibration(replace(measured, constants=found, surroundings=system.surroundings)).core
+    return Machine.of_calibration(replace(measured, constants=known, surroundings=system.surroundings)).core
 
 
 def _formula_constants(kernel: Microkernel, core: Core, timing: _Timing) -> tuple[dict[str, float], list[str]]:
