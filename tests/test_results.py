@@ -167,6 +167,11 @@ def test_each_measured_table_of_other_pages_has_its_samples_or_leads_to_them(pag
         ("2026-11-26-models", "experiments.models", ["operators", DATA / "models-zen5-blocks.jsonl", "resnet50"]),
         ("2026-11-25-search", "experiments.autotuners.compare", ["table", DATA / "autotuners-zen5.json"]),
         ("2026-11-24-random-nests", "experiments.random_nests", ["--table", DATA / "random_nests.jsonl"]),
+        (
+            "2026-11-26-epyc-zen5",
+            "experiments.prefetch_distances",
+            ["table", DATA / "prefetch-distances-zen5.jsonl"],
+        ),
         ("2026-11-26-random-nests", "experiments.random_nests", ["--table", DATA / "random_nests_one_commit.jsonl"]),
     ],
 )  # fmt: skip

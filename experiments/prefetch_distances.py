@@ -1,0 +1,153 @@
+"""How far ahead `c` should prefetch its first operand, by where that comes from: not at all, 8 or 48 steps of k.
+
+    python -m experiments.prefetch_distances measure --workload gemm_512x512x512 --out distances.jsonl
+    python -m experiments.prefetch_distances table distances.jsonl
+
+The first variants of each workload in the order of the cost model that call `c` alone are compiled with each distance,
+in place of the one of this machine, and called in turns on one thread. A line of the output is one variant; workloads
+that the file has are not measured again.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import geometric_mean, median
+from typing import Any
+
+import click
+import numpy as np
+
+from experiments import json_lines
+from experiments.tables import markdown
+from polydl import pipeline, workloads
+from polydl.ir.scop import Scop
+from polydl.machine import Constant, Machine
+
+Document = dict[str, Any]
+_DISTANCES = (0, 8, 48)
+_PLACES = {
+    "near_ahead_steps": "the first two caches",
+    "apart_ahead_steps": "the second one, each step in a page of its own",
+    "last_cache_ahead_steps": "the last cache",
+    "memory_ahead_steps": "memory",
+}
+_VARIANTS, _ROUNDS, _SECONDS = 6, 9, 3e-3
+_FLAGS = ("-O3", "-march=native", "-fopenmp", "-ffast-math", "-fPIC", "-shared", "-w")
+
+
+def having(machine: Machine, steps: Sequence[int]) -> Machine:
+    """The machine with those distances, in the order of the places."""
+    return replace(machine, constants=(*machine.constants, *map(Constant, _PLACES, steps)))
+
+
+def arrays(nest: Scop) -> list[np.ndarray[Any, Any]]:
+    """Floats for all parameters, each at the beginning of a line."""
+    generator = np.random.default_rng(0)
+    filled = []
+    for parameter in nest.function.parameters:
+        count = nest.array(parameter.array).elements
+        space = np.zeros(4 * count + 64, np.uint8)
+        first = -space.ctypes.data % 64
+        place = space[first : first + 4 * count].view(np.float32)
+        place[:] = generator.uniform(-1, 1, count)
+        filled.append(place)
+    return filled
+
+
+def samples(functions: Sequence[Any], passed: Sequence[Any]) -> list[list[float]]:
+    """Seconds of each function in each round, all in turns."""
+
+    def seconds(function: Any, repeats: int) -> float:
+        start = time.perf_counter()
+        for _ in range(repeats):
+            function(*passed)
+        return (time.perf_counter() - start) / repeats
+
+    repeats = max(1, math.ceil(_SECONDS / min(seconds(functions[0], 1) for _ in range(3))))
+    rounds = [[seconds(function, repeats) for function in functions] for _ in range(_ROUNDS)]
+    return [list(column) for column in zip(*rounds, strict=True)]
+
+
+def measured(workload: str, machine: Machine, folder: Path) -> Iterator[Document]:
+    """A document for each variant: where A comes from, and samples by distance."""
+    nest = pipeline.parse(workloads.workload(workload).write(folder))
+    variants = pipeline.generate_variants(nest, machine=machine, microkernel="c", max_variants=300)
+    ranked = pipeline.rank(nest, variants, machine=machine, ranker="cost-model")
+    passed = arrays(nest)
+    addresses = [ctypes.c_void_p(each.ctypes.data) for each in passed]
+    told = having(machine, range(1, 1 + len(_PLACES)))
+    kept = 0
+    for entry in ranked.entries:
+        sites = [site.gemm for site in pipeline.apply(nest, entry.variant, machine=told).sites.values()]
+        if len(sites) != 1:
+            continue
+        functions = []
+        for distance in _DISTANCES:
+            known = having(machine, [distance] * len(_PLACES))
+            kernel = pipeline.kernel(pipeline.apply(nest, entry.variant, machine=known), machine.vector_bytes)
+            source = folder / f"{workload}-{kernel.id}-{distance}.c"
+            source.write_text(kernel.c, encoding="utf-8")
+            library = source.with_suffix(".so")
+            subprocess.run(["gcc", *_FLAGS, source, "-o", library, *kernel.link_flags, "-lm"], check=True)
+            function = ctypes.CDLL(str(library))[nest.function.name]
+            function.restype = None
+            functions.append(function)
+        taken = dict(zip(map(str, _DISTANCES), samples(functions, addresses), strict=True))
+        place = list(_PLACES)[sites[0].ahead_steps - 1]
+        yield {"workload": workload, "id": entry.variant.id, "place": place, "seconds": taken}
+        kept += 1
+        if kept == _VARIANTS:
+            return
+
+
+def rows(documents: Sequence[Document]) -> Iterator[list[str]]:
+    """The cells of the table: a row for each place, speeds over those without prefetches."""
+    for place, words in _PLACES.items():
+        times = [each["seconds"] for each in documents if each["place"] == place]
+        if not times:
+            continue
+        cells = [words, str(len(times))]
+        for distance in map(str, _DISTANCES[1:]):
+            speeds = [median(each["0"]) / median(each[distance]) for each in times]
+            cells.append(f"{geometric_mean(speeds):.3f} ({min(speeds):.2f} to {max(speeds):.2f})")
+        yield cells
+
+
+@click.group(help=__doc__)
+def main() -> None:
+    pass
+
+
+@main.command()
+@click.option("--workload", "names", multiple=True, required=True)
+@click.option("--out", type=click.Path(path_type=Path), required=True)
+def measure(names: tuple[str, ...], out: Path) -> None:
+    """Time the first variants of each workload with every distance."""
+    present = {each["workload"] for each in json_lines.documents(out)}
+    machine = Machine.detect(threads=1)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names:
+            if name in present:
+                continue
+            for document in measured(name, machine, Path(folder)):
+                json_lines.add(document, out)
+                print(name, document["id"], document["place"], flush=True)
+
+
+@main.command()
+@click.argument("path", type=click.Path(exists=True, path_type=Path))
+def table(path: Path) -> None:
+    """Print the speeds by place, as Markdown."""
+    heads = ("A comes from", "variants", *(f"{each} steps ahead, over none" for each in _DISTANCES[1:]))
+    print(*markdown(heads, list(rows(json_lines.documents(path)))), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
