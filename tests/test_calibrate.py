@@ -97,6 +97,7 @@ def test_a_kernel_without_floats_gets_no_table_and_says_so(stored: Profile, tmp_
     assert done.profile.throughputs == stored.throughputs
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_constants_of_formulas_are_kept_and_measured_anew_with_their_microkernel(
     small: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

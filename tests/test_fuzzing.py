@@ -225,7 +225,14 @@ def test_a_fault_in_a_printer_is_found_made_smaller_and_replayed(tmp_path: Path,
 # rounding, a transform for four lanes whose name was that of another statement's, and a statement the elements of which
 # isl counted for minutes.
 @pytest.mark.native
-@pytest.mark.parametrize("name", ["sum-near-zero", "names-of-transforms", "linear-subscripts"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "sum-near-zero",
+        pytest.param("names-of-transforms", marks=pytest.mark.slow),
+        pytest.param("linear-subscripts", marks=pytest.mark.slow),
+    ],
+)
 def test_what_was_found_fails_no_more(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     kept = Path(__file__).parent / "data" / "fuzzing" / name / "finding.json"
     assert main(["fuzz", "--replay", str(kept)], standalone_mode=False) == 0
