@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from string import Template
 
-from polydl.calibration.tables import WORKER, compiled
-from polydl.errors import ExecutionError
-from polydl.execute.child import Child, ChildError
+from polydl.calibration.tables import probed
 from polydl.execute.toolchain import Toolchain
-from polydl.files import temporary_directory
 
 # Loops in this order: additions of integers that wait for each other, multiply-adds that wait for each other, those
 # that don't, loads and stores. Each has so many operations in an iteration.
 _OPERATIONS = {"clock": 16, "latency": 16, "multiply-adds": 12, "loads": 16, "stores": 16}
 _ITERATIONS, _ROUNDS = 4000, 200
-_TIMEOUT_SECONDS = 60.0
 # What no core does in a cycle, and no operation takes: a compiler has left operations out then.
 _LEAST, _MOST = 0.1, 20.0
 # Rates and latencies are multiples of a half; what is measured within this part of one is that.
@@ -126,22 +121,16 @@ def measure_arithmetic(core: int, vector_bytes: int, toolchain: Toolchain) -> di
 
     Raises ExecutionError if the probe does not compile or run.
     """
-    with temporary_directory() as directory:
-        library = compiled(probe(vector_bytes), toolchain, directory / "arithmetic.so", what="the probe of arithmetic")
-        try:
-            with Child([core], directory, WORKER) as child:
-                reply = child.request(
-                    "arithmetic",
-                    _TIMEOUT_SECONDS,
-                    library=os.fspath(library),
-                    loops=len(_OPERATIONS),
-                    iterations=_ITERATIONS,
-                    rounds=_ROUNDS,
-                )
-        except ChildError as error:
-            raise ExecutionError(
-                f"arithmetic can't be timed ({error.status}): {error.message}", remedy="name another compiler"
-            ) from None
-    operations = {name: _ITERATIONS * count for name, count in _OPERATIONS.items()}
-    taken = zip(operations.items(), reply["seconds"], strict=True)
-    return rates({name: seconds / count for (name, count), seconds in taken})
+    taken = probed(
+        probe(vector_bytes),
+        toolchain,
+        [core],
+        "arithmetic",
+        what="arithmetic",
+        remedy="name another compiler",
+        loops=len(_OPERATIONS),
+        iterations=_ITERATIONS,
+        rounds=_ROUNDS,
+    )
+    operations = ((name, _ITERATIONS * count) for name, count in _OPERATIONS.items())
+    return rates({name: seconds / count for (name, count), seconds in zip(operations, taken, strict=True)})

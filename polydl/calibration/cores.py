@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 
 from polydl.calibration.levels import on_each
-from polydl.calibration.tables import WORKER, compiled
-from polydl.errors import ExecutionError
-from polydl.execute.child import Child, ChildError
+from polydl.calibration.tables import probed
 from polydl.execute.toolchain import Toolchain
-from polydl.files import temporary_directory
 from polydl.native import runtime
 
 # Numbers of pages that are walked through, one line in each. A first-level cache holds all of these lines.
@@ -19,7 +15,6 @@ _PAGES = (8, 16, 24, *range(32, 144, 4), 160, 192, 256)
 _LEAST_JUMP = 0.3
 _ACCESSES, _REPEATS, _ROUNDS = 20_000, 3, 8
 _REGIONS, _REGION_ROUNDS = 200, 60
-_TIMEOUT_SECONDS = 60.0
 _THREADS = """\
 #define _POSIX_C_SOURCE 199309L
 #include <time.h>
@@ -83,16 +78,14 @@ def measure_thread_start(cores: Sequence[int], toolchain: Toolchain) -> dict[str
     """
     if len(cores) < 2:
         return {}
-    with temporary_directory() as directory:
-        library = compiled(_THREADS, toolchain, directory / "threads.so", what="the probe of threads")
-        try:
-            with Child(list(cores), directory, WORKER) as child:
-                reply = child.request(
-                    "threads", _TIMEOUT_SECONDS, library=os.fspath(library), regions=_REGIONS, rounds=_REGION_ROUNDS
-                )
-        except ChildError as error:
-            raise ExecutionError(
-                f"the start of threads can't be timed ({error.status}): {error.message}",
-                remedy="name another compiler, or use one thread",
-            ) from None
-    return {"thread_start_seconds": min(reply["seconds"])}
+    seconds = probed(
+        _THREADS,
+        toolchain,
+        cores,
+        "threads",
+        what="the start of threads",
+        remedy="name another compiler, or use one thread",
+        regions=_REGIONS,
+        rounds=_REGION_ROUNDS,
+    )
+    return {"thread_start_seconds": min(seconds)}

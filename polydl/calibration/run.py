@@ -157,12 +157,17 @@ class _Timing:
 
     def arithmetic(self, core: int) -> dict[str, float]:
         """The constants of arithmetic, measured once with the same compiler."""
-        text = probe(self.vector_bytes) + " ".join((*self.toolchain.flags, self.toolchain.version))
-        measured: dict[str, float] = self.kept.step(
-            f"arithmetic {hashlib.sha256(text.encode()).hexdigest()[:16]}",
+        measured: dict[str, float] = self.step(
+            "arithmetic",
+            probe(self.vector_bytes),
             lambda: measure_arithmetic(core, self.vector_bytes, self.toolchain),
         )
         return measured
+
+    def step(self, name: str, text: str, work: Callable[[], Any]) -> Any:
+        """A step that is kept by the C that it compiles and by the compiler: where that changed, it is done again."""
+        compiled = text + " ".join((*self.toolchain.flags, self.toolchain.version))
+        return self.kept.step(f"{name} {hashlib.sha256(compiled.encode()).hexdigest()[:16]}", work)
 
     def told(self, stage: str, done: int, total: int) -> None:
         if self.report is not None:
@@ -266,13 +271,11 @@ def _table(kernel: Microkernel, element: str, width: int, timing: _Timing) -> Th
 
 
 def _step(kernel: Microkernel, sites: Sequence[GemmSite], timing: _Timing) -> dict[GemmShape, float]:
-    """Named by what is compiled, so that a microkernel that changed meanwhile is timed again."""
-    toolchain = timing.toolchain
-    text = program(kernel, sites, timing.vector_bytes) + " ".join((*toolchain.flags, toolchain.version))
-    name = f"{kernel.name} {hashlib.sha256(text.encode()).hexdigest()[:16]}"
+    """Peak cycles by shape, kept by what is compiled."""
 
     def work() -> list[list[object]]:
-        found = timed(kernel, sites, timing.vector_bytes, toolchain)
+        found = timed(kernel, sites, timing.vector_bytes, timing.toolchain)
         return [[*astuple(shape), cycles] for shape, cycles in found.items()]
 
-    return {GemmShape(*row[:-1]): row[-1] for row in timing.kept.step(name, work)}
+    text = program(kernel, sites, timing.vector_bytes)
+    return {GemmShape(*row[:-1]): row[-1] for row in timing.step(kernel.name, text, work)}
