@@ -13,11 +13,8 @@ from __future__ import annotations
 
 import ctypes
 import json
-import math
 import os
-import subprocess
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
@@ -28,6 +25,7 @@ import click
 import numpy as np
 
 from experiments import json_lines
+from experiments.in_turns import at_a_line, built, in_turns
 from experiments.kept_variants import cases
 from experiments.tables import markdown
 from polydl import bfloat16, pipeline
@@ -36,22 +34,8 @@ from polydl.variant_json import variant_from_json
 Document = dict[str, Any]
 # How many variants of each nest, how often each takes its turn, and how long a turn is at least.
 _VARIANTS, _ROUNDS, _SECONDS = 6, 11, 4e-3
-_TYPES = {
-    "float": np.float32,
-    "int": np.int32,
-    "signed char": np.int8,
-    "unsigned char": np.uint8,
-    "bfloat16": np.uint16,
-}
-_FLAGS = ("-O3", "-march=native", "-fopenmp", "-ffp-contract=fast", "-fPIC", "-shared", "-w")
-
-
-def built(c: str, links: Sequence[str], folder: Path, name: str) -> ctypes.CDLL:
-    """The C as a library. Raises CalledProcessError if it does not compile."""
-    source, library = folder / f"{name}.c", folder / f"{name}.so"
-    source.write_text(c, encoding="utf-8")
-    subprocess.run(["gcc", *_FLAGS, str(source), "-o", str(library), *links, "-lm"], check=True)
-    return ctypes.CDLL(str(library))
+_TYPES = {"float": np.float32, "int": np.int32, "signed char": np.int8, "unsigned char": np.uint8}
+_FLAGS = ("-O3", "-march=native", "-ffp-contract=fast")
 
 
 def arguments(nest: Any) -> list[Any]:
@@ -68,29 +52,8 @@ def arguments(nest: Any) -> list[Any]:
             contents = bfloat16.from_float(values)
         else:
             contents = (values if array.element == "float" else values * 4).astype(_TYPES[array.element])
-        space = np.zeros(contents.nbytes + 64, np.uint8)
-        first = -space.ctypes.data % 64
-        place = space[first : first + contents.nbytes]
-        place[:] = contents.view(np.uint8)
-        passed.append(place)
+        passed.append(at_a_line(contents))
     return passed
-
-
-def seconds(function: Any, passed: Sequence[Any], repeats: int) -> float:
-    addresses = [each if isinstance(each, ctypes.c_float) else ctypes.c_void_p(each.ctypes.data) for each in passed]
-    start = time.perf_counter()
-    for _ in range(repeats):
-        function(*addresses)
-    return (time.perf_counter() - start) / repeats
-
-
-def timed(functions: Sequence[Any], passed: Sequence[Any]) -> list[list[float]]:
-    """Samples of each function, all in turns."""
-    repeats = [max(1, math.ceil(_SECONDS / min(seconds(each, passed, 1) for _ in range(3)))) for each in functions]
-    rounds = [
-        [seconds(each, passed, many) for each, many in zip(functions, repeats, strict=True)] for _ in range(_ROUNDS)
-    ]
-    return [list(column) for column in zip(*rounds, strict=True)]
 
 
 def rows(documents: Sequence[Document]) -> Iterator[list[str]]:
@@ -129,14 +92,12 @@ def measure(before: Path, library: Path, out: Path) -> None:
                 variant = variant_from_json(each["steps"])
                 today = pipeline.kernel(pipeline.apply(nest, variant, machine=machine), machine.vector_bytes)
                 links = [[str(library), f"-Wl,-rpath,{library.parent}", "-lpthread"], today.link_flags]
-                libraries = [
-                    built(c, flags, folder, f"v{next(number)}")
+                functions = [
+                    built(c, _FLAGS, flags, folder / f"v{next(number)}.so")[nest.function.name]
                     for c, flags in zip((each["c"], today.c), links, strict=True)
                 ]
-                functions = [library_of[nest.function.name] for library_of in libraries]
-                for function in functions:
-                    function.restype = None
-                samples = dict(zip(("before", "after"), timed(functions, passed), strict=True))
+                taken = in_turns(functions, passed, _ROUNDS, _SECONDS)
+                samples = dict(zip(("before", "after"), taken, strict=True))
                 json_lines.add({"case": case, "id": each["id"], **samples}, out)
                 print(case, each["id"], f"{median(samples['after']) / median(samples['before']):.3f}", flush=True)
 

@@ -10,11 +10,7 @@ that the file has are not measured again.
 
 from __future__ import annotations
 
-import ctypes
-import math
-import subprocess
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +21,7 @@ import click
 import numpy as np
 
 from experiments import json_lines
+from experiments.in_turns import at_a_line, built, in_turns
 from experiments.tables import markdown
 from polydl import pipeline, workloads
 from polydl.ir.scop import Scop
@@ -39,7 +36,7 @@ _PLACES = {
     "memory_ahead_steps": "memory",
 }
 _VARIANTS, _ROUNDS, _SECONDS = 6, 9, 3e-3
-_FLAGS = ("-O3", "-march=native", "-fopenmp", "-ffast-math", "-fPIC", "-shared", "-w")
+_FLAGS = ("-O3", "-march=native", "-ffast-math")
 
 
 def having(machine: Machine, steps: Sequence[int]) -> Machine:
@@ -52,27 +49,9 @@ def arrays(nest: Scop) -> list[np.ndarray[Any, Any]]:
     generator = np.random.default_rng(0)
     filled = []
     for parameter in nest.function.parameters:
-        count = nest.array(parameter.array).elements
-        space = np.zeros(4 * count + 64, np.uint8)
-        first = -space.ctypes.data % 64
-        place = space[first : first + 4 * count].view(np.float32)
-        place[:] = generator.uniform(-1, 1, count)
-        filled.append(place)
+        values = generator.uniform(-1, 1, nest.array(parameter.array).elements)
+        filled.append(at_a_line(values.astype(np.float32)))
     return filled
-
-
-def samples(functions: Sequence[Any], passed: Sequence[Any]) -> list[list[float]]:
-    """Seconds of each function in each round, all in turns."""
-
-    def seconds(function: Any, repeats: int) -> float:
-        start = time.perf_counter()
-        for _ in range(repeats):
-            function(*passed)
-        return (time.perf_counter() - start) / repeats
-
-    repeats = max(1, math.ceil(_SECONDS / min(seconds(functions[0], 1) for _ in range(3))))
-    rounds = [[seconds(function, repeats) for function in functions] for _ in range(_ROUNDS)]
-    return [list(column) for column in zip(*rounds, strict=True)]
 
 
 def measured(workload: str, machine: Machine, folder: Path) -> Iterator[Document]:
@@ -81,7 +60,6 @@ def measured(workload: str, machine: Machine, folder: Path) -> Iterator[Document
     variants = pipeline.generate_variants(nest, machine=machine, microkernel="c", max_variants=300)
     ranked = pipeline.rank(nest, variants, machine=machine, ranker="cost-model")
     passed = arrays(nest)
-    addresses = [ctypes.c_void_p(each.ctypes.data) for each in passed]
     told = having(machine, range(1, 1 + len(_PLACES)))
     kept = 0
     for entry in ranked.entries:
@@ -92,14 +70,9 @@ def measured(workload: str, machine: Machine, folder: Path) -> Iterator[Document
         for distance in _DISTANCES:
             known = having(machine, [distance] * len(_PLACES))
             kernel = pipeline.kernel(pipeline.apply(nest, entry.variant, machine=known), machine.vector_bytes)
-            source = folder / f"{workload}-{kernel.id}-{distance}.c"
-            source.write_text(kernel.c, encoding="utf-8")
-            library = source.with_suffix(".so")
-            subprocess.run(["gcc", *_FLAGS, source, "-o", library, *kernel.link_flags, "-lm"], check=True)
-            function = ctypes.CDLL(str(library))[nest.function.name]
-            function.restype = None
-            functions.append(function)
-        taken = dict(zip(map(str, _DISTANCES), samples(functions, addresses), strict=True))
+            library = built(kernel.c, _FLAGS, kernel.link_flags, folder / f"{workload}-{kernel.id}-{distance}.so")
+            functions.append(library[nest.function.name])
+        taken = dict(zip(map(str, _DISTANCES), in_turns(functions, passed, _ROUNDS, _SECONDS), strict=True))
         place = list(_PLACES)[sites[0].ahead_steps - 1]
         yield {"workload": workload, "id": entry.variant.id, "place": place, "seconds": taken}
         kept += 1
