@@ -100,7 +100,7 @@ def test_kernels_that_copy_their_operands_wait_while_they_copy() -> None:
 
 
 def test_timed_calls_have_their_waiting_in_them() -> None:
-    timed = CallTime(64, 48, 64, 8, transposed=False, cycles=20_000.0)
+    timed = CallTime(64, 48, 64, 8, transposed=False, cycles=200_000.0)
     times = CallTimes("libxsmm", "float", 8, "1", complete=True, calls=(timed,))
     kernel = calibrated(LIBXSMM, (), (times,)).on(AVX2)
     predicted, waiting = (

@@ -1,7 +1,8 @@
 """Calls that the most promising variants make are timed when their microkernels are first used on a machine.
 
-``polydl calibrate`` times thousands of calls in a minute or two. Here it is the few that decide a ranking, for a few
-seconds at most. They are kept beside the machine's speeds, and correct what is predicted from then on.
+``polydl calibrate`` times thousands of calls in a minute or two. Here it is the few that decide a ranking, and some of
+all sizes, for a few seconds at most. The constants of the microkernels' formulas are fitted to them. Both are kept
+beside the machine's speeds, and correct what is predicted from then on.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from pathlib import Path
 
+from polydl.calibration.formulas import fitted_constants
 from polydl.calibration.programs import accepted, grid_sites, packed_site, program
 from polydl.calibration.tables import timed
 from polydl.contracts import GemmShape, GemmSite, Microkernel
@@ -24,7 +26,10 @@ from polydl.ir.ranking import Ranking
 from polydl.ir.variant import Variant
 from polydl.machine import Machine
 from polydl.machine.call_times import CallTime, CallTimes, call_times_path, read_call_times, write_call_times
+from polydl.machine.core import Core, constants
 from polydl.machine.system import default_directory
+from polydl.model.calibrated import uncalibrated
+from polydl.model.call_factors import packed_shape
 from polydl.plan.apply import Applied
 from polydl.plan.call_sites import CallSite
 
@@ -34,6 +39,8 @@ _SECONDS = 4.5
 # Calls of variants that are compiled and timed at once, how many there are at most of each microkernel and element
 # type, and those of all sizes, which have many tails.
 _CALLS_PER_STEP, _MOST_CALLS, _SPREAD_PER_STEP = 8, 48, 4
+# Steps of the latter that are timed at once, of each microkernel and element type: what is fitted to fewer says little.
+_LEAST_SPREAD = 4
 _SEED = 7
 # Times that were taken in another way are taken anew.
 _PROTOCOL = "protocol 2"
@@ -129,7 +136,7 @@ def first_use(
 ) -> FirstUse | None:
     """Time calls of those microkernels of which none was timed on this machine before; None if there are no such.
 
-    The calls come first, then some of all sizes. No step is begun that would last beyond ``seconds``, judged by the
+    The calls take turns with some of all sizes. No step is begun that would last beyond ``seconds``, judged by the
     longest before it. What was timed is kept in ``directory`` (that of the machine's speeds) after each step, and an
     interrupted first use is gone on with by the next one. While another process is at it, this one waits, and takes
     over what that one has timed. None as well if nothing can be kept. ``report`` gets the steps done and all of them.
@@ -148,10 +155,10 @@ def first_use(
             for key in left:
                 if key not in known or known[key].versions != versions[key]:
                     known[key] = CallTimes(*key, machine.vector_elements(ELEMENTS[key[1]]), versions[key], False, ())
-            spread = [_spread(call, machine.vector_bytes) for call in {call.key: call for call in calls}.values()]
+            kernels = {call.key: call.kernel for call in calls}
+            spread = _steps([_spread(kernels[key], key[1], machine.vector_bytes) for key in left], _SPREAD_PER_STEP)
             steps = _steps(left.values(), _CALLS_PER_STEP)
-            further = _steps((each for each in spread if each[0].key in left), _SPREAD_PER_STEP)
-            steps, further = [*steps, *further[: len(left)]], further[len(left) :]
+            steps, further = _in_turns(steps, spread, len(left))
             count, longest = 0, 0.0
             for number, step in enumerate(steps):
                 begun = clock()
@@ -167,7 +174,8 @@ def first_use(
                 if report is not None:
                     report(number + 1, len(steps))
             if left:
-                known |= {key: replace(known[key], complete=True) for key in left}
+                core = replace(machine, call_times=()).core
+                known |= {key: replace(with_constants(known[key], kernels[key], core), complete=True) for key in left}
                 write_call_times(directory, machine.cpu_id, known.values())
     except OSError:
         return None
@@ -181,12 +189,37 @@ def lock_path(directory: Path, cpu_id: str) -> Path:
     return call_times_path(directory, cpu_id).with_suffix(".lock")
 
 
-def _spread(call: Call, vector_bytes: int) -> list[Call]:
+def with_constants(times: CallTimes, kernel: Microkernel, core: Core) -> CallTimes:
+    """The times with those constants of the microkernel's formula that explain them, where the formula has such.
+
+    ``core`` has the constants that hold without them.
+    """
+    plain = uncalibrated(kernel).on(core)
+    cycles = {packed_shape(call, times.element): call.cycles * core.peak_cycle for call in times.calls}
+    values: dict[str, float] = {}
+    for wanted in plain.formula_constants:
+        if wanted.group == 1 and not wanted.decide and wanted.elements == (times.element,) * 2:
+            values |= fitted_constants(plain, wanted, core, cycles, times.vector_elements)
+    return replace(times, constants=constants(values, "measured"))
+
+
+def _spread(kernel: Microkernel, element: str, vector_bytes: int) -> list[Call]:
     """Calls of all sizes of a microkernel and element type, in random order, the same each time."""
-    element = call.site.element
-    sites = list(grid_sites(call.kernel, element, vector_bytes // ELEMENTS[element]))
+    sites = list(grid_sites(kernel, element, vector_bytes // ELEMENTS[element]))
     random.Random(_SEED).shuffle(sites)
-    return [Call(call.kernel, site) for site in sites] or [call]
+    return [Call(kernel, site) for site in sites]
+
+
+def _in_turns(
+    steps: Sequence[tuple[Call, ...]], spread: Sequence[tuple[Call, ...]], count: int
+) -> tuple[list[tuple[Call, ...]], list[tuple[Call, ...]]]:
+    """``count`` of the steps, as many of the spread ones, and so on, until the steps and the least number of spread ones
+    end; and the other spread ones."""
+    mixed: list[tuple[Call, ...]] = []
+    last = max(len(steps), _LEAST_SPREAD * count) if count else 0
+    for first in range(0, last, count or 1):
+        mixed += [*steps[first : first + count], *spread[first : first + count]]
+    return mixed, list(spread[last:])
 
 
 def versions_of(kernel: Microkernel, element: str, vector_bytes: int, toolchain: Toolchain) -> str:

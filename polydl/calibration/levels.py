@@ -14,9 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
+from typing import TypeVar
 
 from polydl.machine.profile import LevelSpeed
+from polydl.machine.speeds import usable_bytes
 from polydl.native import Runtime, runtime
+
+_Value = TypeVar("_Value")
 
 _LATENCY_ACCESSES = 50_000
 _BYTES_PER_PROBE = 64 << 20
@@ -31,6 +35,8 @@ class Levels:
     total_peak_gflops: float
     spread: float
     levels: tuple[LevelSpeed, ...]
+    #: As many bytes of the last cache as a program gets.
+    usable_bytes: int
 
 
 def working_sets(sizes: Sequence[int], memory_bytes: int) -> tuple[int, ...]:
@@ -57,6 +63,7 @@ def measure(
     count = len(sets)
     peaks: list[float] = []
     totals: list[float] = []
+    usable: list[int] = []
     latencies, loaded = [math.inf] * count, [math.inf] * count
     bandwidths, total_bandwidths = [0.0] * count, [0.0] * count
     for turn in range(rounds):
@@ -71,6 +78,7 @@ def measure(
             if len(cores) > 1:
                 loaded[place] = min(loaded[place], max(on_each(cores, latency)))
                 total_bandwidths[place] = max(total_bandwidths[place], sum(on_each(cores, bandwidth)))
+        usable += on_each(cores[:1], lambda: usable_bytes(probe, sizes, latencies))
         if progress is not None:
             progress(turn + 1, rounds)
     if len(cores) == 1:
@@ -84,7 +92,8 @@ def measure(
     names = [*(f"L{place + 1}" for place in range(count - 1)), "memory"]
     speeds = zip(names, sets, latencies, bandwidths, loaded, total_bandwidths, strict=True)
     best = max(peaks)
-    return Levels(best, max(totals), (best - median(peaks)) / best, tuple(LevelSpeed(*speed) for speed in speeds))
+    levels = tuple(LevelSpeed(*speed) for speed in speeds)
+    return Levels(best, max(totals), (best - median(peaks)) / best, levels, int(median(usable)))
 
 
 def _latency(probe: Runtime, size: int) -> Callable[[], float]:
@@ -95,11 +104,11 @@ def _bandwidth(probe: Runtime, size: int) -> Callable[[], float]:
     return lambda: probe.read_bandwidth(size, bytes_read=max(size, _BYTES_PER_PROBE), repeats=3)
 
 
-def on_each(cores: Sequence[int], probe: Callable[[], float]) -> list[float]:
+def on_each(cores: Sequence[int], probe: Callable[[], _Value]) -> list[_Value]:
     """What the probe says on each core, all of them at once; each thread is pinned to its own."""
     barrier = threading.Barrier(len(cores))
 
-    def run(core: int) -> float:
+    def run(core: int) -> _Value:
         os.sched_setaffinity(0, {core})
         barrier.wait()
         return probe()

@@ -188,7 +188,7 @@ def _machine(system: System, timing: _Timing) -> Profile:
         pages = measure_pages(cores[0], core.page_bytes, core.line_bytes, operations)
         return {**pages, **measure_thread_start(cores, timing.toolchain)}
 
-    levels = timing.kept.step("levels", speeds)
+    levels = timing.kept.step("levels and usable bytes", speeds)
     return Profile(
         system.identity,
         measured="",
@@ -196,6 +196,7 @@ def _machine(system: System, timing: _Timing) -> Profile:
         total_peak_gflops=levels["total_peak_gflops"],
         spread=levels["spread"],
         levels=tuple(LevelSpeed(**level) for level in levels["levels"]),
+        usable_bytes=levels["usable_bytes"],
         constants=timing.kept.step("constants of the core", constants_of_core),
     )
 

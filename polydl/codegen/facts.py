@@ -18,6 +18,7 @@ from polydl.plan.epilogue import Epilogue, EpilogueStatement, last_values
 from polydl.plan.nest_plan import NestPlan, Plan, last_trips, trips
 from polydl.poly.legality import Directions, parallel_is_legal, sums_are_legal
 from polydl.poly.reductions import moves, reduction
+from polydl.poly.shared_loops import iterations_are_apart
 from polydl.vector_functions import called, scalar_only
 
 VECTOR_OPERATIONS = frozenset({"+", "max", "min"})
@@ -150,11 +151,12 @@ def _with_shared_vectors(
         if follows is None:
             continue
         heavy = next(nest for nest in plan.nests if nest.nest.index == follows)
-        around = [each for each in names if times[each][0] == times[name][0]]
         shared = [
             place
             for place in range(min(len(heavy.nest.prefix) + heavy.cut, len(times[name])))
-            if _moves_all(scop, {each: times[each][place] for each in around if place < len(times[each])})
+            if _may_share(
+                scop, {each: times[each] for each in names if _runs_in(times[each], times[name], place)}, place
+            )
         ]
         counts = {place: facts[heavy.nest.statements[0]].counts.get(place, 0) for place in shared}
         own = found[name]
@@ -162,29 +164,17 @@ def _with_shared_vectors(
     return found
 
 
-def _moves_all(scop: Scop, loops: Mapping[str, int | Loop]) -> bool:
-    """Whether each iteration of a loop that statements share has elements of its own of all that one of them writes."""
-    statements = [scop.statement(name) for name in loops]
-    written = {access.array for statement in statements for access in statement.writes}
-    ways: dict[str, set[tuple[int, int, int]]] = {}
-    for statement in statements:
-        loop = loops[statement.name]
-        if not isinstance(loop, Loop) or loop.size > 1:
-            return False
-        for access in statement.accesses:
-            if access.array not in written:
-                continue
-            own = {
-                (
-                    dimension,
-                    form.coefficients[loop.iterator] * loop.direction,
-                    form.constant + form.coefficients[loop.iterator] * loop.origin,
-                )
-                for dimension, form in enumerate(access.subscripts or ())
-                if [place for place, factor in enumerate(form.coefficients) if factor] == [loop.iterator]
-            }
-            ways[access.array] = ways.get(access.array, own) & own
-    return all(ways[array] for array in written)
+def _runs_in(dimensions: tuple[int | Loop, ...], others: tuple[int | Loop, ...], place: int) -> bool:
+    """Whether a statement may run in the loop at a place of another one's time dimensions."""
+    apart = any(one != other for one, other in zip(dimensions[:place], others, strict=False) if isinstance(one, int))
+    return len(dimensions) > place and not apart
+
+
+def _may_share(scop: Scop, times: Mapping[str, tuple[int | Loop, ...]], place: int) -> bool:
+    """Whether statements may run in vectors of a loop around all of them."""
+    loops = [dimensions[place] for dimensions in times.values()]
+    whole = all(isinstance(loop, Loop) and loop.size == 1 for loop in loops)
+    return whole and iterations_are_apart(scop, times, place)
 
 
 def _vector_places(

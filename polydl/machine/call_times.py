@@ -1,4 +1,7 @@
-"""Calls of microkernels that were timed one by one when they were first used, kept beside the machine's speeds."""
+"""Calls of microkernels that were timed one by one when they were first used, kept beside the machine's speeds.
+
+What the formulas of these microkernels take is fitted to them and kept with them.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,11 @@ from typing import Any
 
 import tomli_w
 
+from polydl.errors import MachineError
 from polydl.files import replacing
+from polydl.machine.core import Constant
 
-_VERSION = 1
+_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -43,15 +48,21 @@ class CallTimes:
     #: Whether nothing is left to time; False after an interruption.
     complete: bool
     calls: tuple[CallTime, ...]
+    #: Those of a core that the microkernel's formula takes, fitted to the calls; none if it predicts no better with them.
+    constants: tuple[Constant, ...] = ()
 
     @staticmethod
     def from_table(table: Mapping[str, Any]) -> CallTimes:
-        """From what ``dataclasses.asdict`` made, by way of TOML. Raises ValueError, KeyError or TypeError."""
+        """From what ``dataclasses.asdict`` made, by way of TOML.
+
+        Raises ValueError, KeyError or TypeError, and MachineError for what is no constant of a core.
+        """
         calls = tuple(CallTime(**row) for row in table["calls"])
         for call in calls:
             if min(call.m, call.n, call.k, call.batch) < 1 or not (math.isfinite(call.cycles) and call.cycles > 0):
                 raise ValueError(f"{call} is no timed call")
-        return CallTimes(**{**table, "calls": calls})
+        constants = tuple(Constant(**row) for row in table.get("constants", []))
+        return CallTimes(**{**table, "calls": calls, "constants": constants})
 
 
 def call_times_path(directory: Path, cpu_id: str) -> Path:
@@ -65,7 +76,7 @@ def read_call_times(directory: Path, cpu_id: str) -> tuple[CallTimes, ...]:
         if (table.get("version"), table.get("cpu_id")) != (_VERSION, cpu_id):
             return ()
         return tuple(CallTimes.from_table(each) for each in table["microkernels"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, MachineError):
         return ()
 
 

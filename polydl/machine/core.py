@@ -128,10 +128,13 @@ class Core:
     first_cache_bytes: int
     #: Bytes of the second-level cache. The system says so.
     second_cache_bytes: int
-    #: Bytes of the last cache before memory. The system says so.
+    #: Bytes of the last cache before memory that a program gets, beside others that share it. Measured with the
+    #: machine's other speeds.
     last_cache_bytes: int
     #: Bytes that come from the second-level cache in a cycle. Measured with the machine's other speeds.
     second_cache_bytes_per_cycle: float
+    #: Cycles until a load has a line from there. Measured with the machine's other speeds.
+    second_cache_latency_cycles: float
     #: Bytes of a page as memory is mapped unless large ones are asked for. The system says so (``sysconf``).
     page_bytes: int
     #: Pages whose addresses the first table (level-1 TLB of data) holds. ``polydl calibrate`` measures it: a random
@@ -143,6 +146,9 @@ class Core:
     #: Distances in bytes at which addresses fall into the same set of the first- and of the second-level cache: their
     #: sets times the bytes of a line. The system says so as a rule.
     same_set_bytes: tuple[int, int]
+    #: Part of the second cache's latency that shows for each line of B that finds no place in its set of the first
+    #: one. To measure: calls with ever more columns of B a multiple of the sets apart.
+    evicted_line_share: float
     #: Places of a set that every cache is taken to have at least.
     fewest_ways: int
     #: Bytes up to which one operand of a call is taken to stay in the second-level cache beside all others. To measure:

@@ -72,14 +72,18 @@ FAMILIES = (
     ),
     Family(
         "AMD Zen 4", "AuthenticAMD", "25", _models(range(16, 32), range(96, 128), range(160, 176)), _AMD,
-        # It takes vectors of 64 bytes in two halves, so that a cycle of the model is two of its clock.
-        {"first_tlb_entries": 72, "first_tlb_miss_cycles": 7.0},
+        # It takes vectors of 64 bytes in two halves.
+        {"fma_per_cycle": 1.0, "fma_latency_cycles": 4.0, "loads_per_cycle": 1.0, "stores_per_cycle": 0.5,
+         "first_tlb_entries": 72, "first_tlb_miss_cycles": 7.0},
+        {"call_cycles": 1.0, "block_step_cycles": 0.025, "block_load_cycles": 0.005, "block_switch_cycles": 0.3,
+         "block_far_load_cycles": 0.5, "row_copy_cycles": 0.35, "lane_sum_cycles": 0.88, "library_slowdown": 0.93,
+         "library_call_cycles": 1.5, "library_product_cycles": 0.43, "bfloat16_pair_slowdown": 0.87,
+         "byte_group_slowdown": 0.83, "scalar_slowdown": 4.6, "short_pair_slowdown": 1.04, "pair_copy_cycles": 0.25},
     ),
     Family(
         "AMD Zen 5", "AuthenticAMD", "26", _models(range(128)), _AMD,
         {**_TWO_PIPES, "stores_per_cycle": 1.0, "first_tlb_entries": 96, "first_tlb_miss_cycles": 7.0},
-        {"exposed_memory_share": 0.5, "exposed_share": 0.25, "exposed_ahead_share": 0.2,
-         "prefetch_lost_slowdown": 1.6, "prefetch_start_bytes": 64, "loop_start_cycles": 5.0,
+        {"prefetch_lost_slowdown": 1.6, "prefetch_start_bytes": 64, "loop_start_cycles": 5.0,
          "call_cycles": 6.0, "block_step_cycles": 0.22, "block_load_cycles": 0.014, "block_switch_cycles": 4.1,
          "block_far_load_cycles": 0.1, "row_copy_cycles": 0.87, "lane_sum_cycles": 4.4, "library_slowdown": 0.91,
          "library_call_cycles": 11.0, "library_product_cycles": 1.9, "bfloat16_pair_slowdown": 0.8,
@@ -98,7 +102,8 @@ FAMILIES = (
 )  # fmt: skip
 
 # Usual of all processors, and what the model was fitted with, on the machine of
-# docs/results/2026-11-21-xeon-amx-ranking.md.
+# docs/results/2026-11-21-xeon-amx-ranking.md; shares of transfers that show, on the four of
+# docs/results/2026-11-26-ranking.md.
 _USUAL: Mapping[str, Any] = MappingProxyType(
     {
         "fma_per_cycle": 2.0,
@@ -139,10 +144,12 @@ _USUAL: Mapping[str, Any] = MappingProxyType(
         "transformed_points_bytes": 512 << 20,
         "packed_tile_bytes": 1 << 20,
         "second_cache_bytes_per_cycle": 32.0,
+        "second_cache_latency_cycles": 14.0,
         "page_bytes": 4096,
         "first_tlb_miss_cycles": 7.0,
         "gathered_lanes_operations": 6.0,
         "clock_headroom": 1.2,
+        "evicted_line_share": 0.5,
         "fewest_ways": 8,
         "near_bytes": 512 << 10,
         "prefetch_streams": 32,
@@ -159,8 +166,8 @@ _USUAL: Mapping[str, Any] = MappingProxyType(
         "memory_ahead_steps": 48,
         "line_restart_cycles": 20.0,
         "exposed_first_share": 0.1,
-        "exposed_share": 0.5,
-        "exposed_memory_share": 1.0,
+        "exposed_share": 0.2,
+        "exposed_memory_share": 0.3,
         "exposed_ahead_share": 0.1,
         "thread_start_seconds": 3e-6,
     }

@@ -96,6 +96,9 @@ class Profile:
     #: From the innermost cache to memory.
     levels: tuple[LevelSpeed, ...]
     throughputs: tuple[Throughput, ...] = ()
+    #: As many bytes of the last cache as a program gets, beside others that share it; 0 in profiles of earlier versions,
+    #: which take it to be whole.
+    usable_bytes: int = 0
     #: Constants of ``Core`` that were measured, by name; profiles of earlier versions have none.
     constants: Mapping[str, float] = field(default_factory=dict)
     #: What the system says there, for use on another machine; profiles of earlier versions have none of it.
@@ -171,6 +174,8 @@ def _check(profile: Profile) -> None:
         raise ValueError(f"{len(profile.levels)} levels for {len(profile.identity.cache_bytes)} caches and memory")
     if not all(isinstance(x, int | float) and math.isfinite(x) and x > 0 for x in numbers):
         raise ValueError("speeds are positive and finite")
+    if not (isinstance(profile.usable_bytes, int) and 0 <= profile.usable_bytes <= profile.identity.cache_bytes[-1]):
+        raise ValueError("usable_bytes are those of the last cache, or a part of them")
 
 
 def document(profile: Profile) -> Mapping[str, Any]:

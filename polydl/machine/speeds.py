@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import tomllib
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
+from statistics import median
 
 import tomli_w
 
@@ -16,7 +18,11 @@ from polydl.machine.profile import Profile
 from polydl.native import Runtime, runtime
 
 # Of the probes; what earlier ones measured is measured again.
-_VERSION = 2
+_VERSION = 3
+# The last cache is asked for that many parts of its size, as long as a walk through them takes no longer than this.
+_PARTS = 16
+_LARGEST_WALK = 128 << 20
+_WALKS = 3
 
 
 @dataclass(frozen=True)
@@ -26,6 +32,8 @@ class Speeds:
     latencies: tuple[float, ...]
     bandwidths: tuple[float, ...]
     peak_gflops: float
+    #: As many bytes of the last cache as a program gets, beside others that share it.
+    usable_bytes: int
 
 
 def calibrated_speeds(profile: Profile) -> Speeds:
@@ -33,6 +41,7 @@ def calibrated_speeds(profile: Profile) -> Speeds:
         tuple(level.latency_seconds for level in profile.levels),
         tuple(level.bandwidth_bytes_per_second for level in profile.levels),
         profile.peak_gflops,
+        profile.usable_bytes or profile.identity.cache_bytes[-1],
     )
 
 
@@ -55,15 +64,15 @@ def _read_speeds(path: Path, cpu_id: str, levels: int) -> Speeds | None:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         latencies = tuple(float(x) for x in table["latencies"])
         bandwidths = tuple(float(x) for x in table["bandwidths"])
-        peak = float(table["peak_gflops"])
+        peak, usable = float(table["peak_gflops"]), int(table["usable_bytes"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    sound = all(math.isfinite(x) and x > 0 for x in (*latencies, *bandwidths, peak))
+    sound = all(math.isfinite(x) and x > 0 for x in (*latencies, *bandwidths, peak, usable))
     if (table.get("version"), table.get("cpu_id")) != (_VERSION, cpu_id) or not sound:
         return None
     if {len(latencies), len(bandwidths)} != {levels + 1}:
         return None
-    return Speeds(latencies, bandwidths, peak)
+    return Speeds(latencies, bandwidths, peak, usable)
 
 
 def measure(probe: Runtime, sizes: tuple[int, ...], memory_bytes: int) -> Speeds:
@@ -87,4 +96,29 @@ def measure(probe: Runtime, sizes: tuple[int, ...], memory_bytes: int) -> Speeds
     for i in range(1, len(sets)):
         latencies[i] = max(latencies[i], latencies[i - 1])
         bandwidths[i] = min(bandwidths[i], bandwidths[i - 1])
-    return Speeds(tuple(latencies), tuple(bandwidths), peak)
+    found = [usable_bytes(probe, sizes, latencies) for _ in range(_WALKS)]
+    return Speeds(tuple(latencies), tuple(bandwidths), peak, int(median(found)))
+
+
+def usable_bytes(probe: Runtime, sizes: Sequence[int], latencies: Sequence[float]) -> int:
+    """As many bytes of the last cache as a random walk finds there, in sixteenths of its size.
+
+    Others share it, on the other cores of a processor of which a virtual machine has a few. A walk lies within the
+    cache if it is nearer to its latency than to that of memory, on a logarithmic scale; ``latencies`` are those of all
+    levels. A cache that is too large to be walked through, and a single one, are taken to be whole.
+    """
+    last, whole = sizes[-1], _PARTS
+    limit = math.sqrt(latencies[-2] * latencies[-1])
+    most = min(_PARTS, _LARGEST_WALK * _PARTS // last)
+    least = math.ceil(_PARTS * math.isqrt(sizes[-2] * last) / last) if len(sizes) > 1 else whole
+    if least >= most:
+        return last
+    # The most parts within the cache, and the fewest beyond: the set that its latency was measured with lies within.
+    within, beyond = least, most + 1
+    while beyond - within > 1:
+        parts = (within + beyond) // 2
+        if probe.latency(last * parts // _PARTS, accesses=50_000, repeats=1) <= limit:
+            within = parts
+        else:
+            beyond = parts
+    return last if within == most else last * within // _PARTS

@@ -138,13 +138,19 @@ class Machine:
 
     @cached_property
     def core(self) -> Core:
-        """The physical constants of a core: those published of its family, those of its caches, and ``constants``."""
+        """The physical constants of a core: those published of its family, fitted to ``call_times``, and ``constants``.
+
+        Sizes and rates of its caches are those of ``caches``.
+        """
         first, *further = self.caches
-        known = published(self.cpu_id, self.isa, self.vector_bytes, first.line_bytes).having(self.constants)
+        timed = [constant for times in self.call_times for constant in times.constants]
+        known = published(self.cpu_id, self.isa, self.vector_bytes, first.line_bytes).having((*timed, *self.constants))
         rate = further[0].bandwidth_bytes_per_second if further else self.memory_bandwidth_bytes_per_second
+        latency = further[0].latency_seconds if further else self.memory_latency_seconds
         sizes = cache_constants([level.bytes for level in self.caches])
-        rates = {"second_cache_bytes_per_cycle": rate * self._cycle_seconds_of(known)}
-        return known.having((*sizes, *constants(rates, "measured"), *self.constants))
+        cycle = self._cycle_seconds_of(known)
+        speeds = {"second_cache_bytes_per_cycle": rate * cycle, "second_cache_latency_cycles": latency / cycle}
+        return known.having((*sizes, *constants(speeds, "measured"), *self.constants))
 
     @property
     def second_cache_bytes(self) -> int:
@@ -269,6 +275,8 @@ def _machine_of(system: System, speeds: Speeds, calibration: Profile | None, thr
         peak_gflops=speeds.peak_gflops,
         constants=system.constants,
     )
+    *inner, last = machine.caches
+    machine = replace(machine, caches=(*inner, replace(last, bytes=min(last.bytes, speeds.usable_bytes))))
     if calibration is None:
         return machine
     if calibration.identity.cores == identity.cores:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import prod
 
 from polydl.machine import Core
+from polydl.model.same_set import same_set_cycles
 from polydl.plan.call_sites import CallSite
 from polydl.plan.nest_plan import ends
 
@@ -23,7 +24,9 @@ def call_cycles(site: CallSite, vector_elements: int, core: Core) -> float:
         share = prod(_share(site, loop, end) for loop, end in zip((step.m, step.n, step.k), last, strict=True))
         for number, batch in enumerate(batches):
             part = share * _share(site, step.batch[0], number) if len(batches) > 1 else share
-            total += part * site.kernel.predicted_cycles(replace(shape, batch=batch), vector_elements)
+            whole = replace(shape, batch=batch)
+            cycles = site.kernel.predicted_cycles(whole, vector_elements)
+            total += part * max(cycles, same_set_cycles(site.kernel, whole, site.element_bytes, vector_elements, core))
     return site.calls * (total + _page_cycles(site, vector_elements, core))
 
 

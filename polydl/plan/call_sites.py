@@ -15,7 +15,7 @@ from polydl.match.product import GemmMatch
 from polydl.plan.epilogue import Epilogue, epilogue_of, narrowest
 from polydl.plan.nest_plan import NestPlan, Plan, ends, offsets, trips
 from polydl.plan.next_tile import NextTile, next_tile_of
-from polydl.plan.prefetch import Prefetch, ahead_steps, comes_from_afar, prefetch_of
+from polydl.plan.prefetch import Prefetch, ahead_steps, prefetch_of, walked_bytes
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,10 @@ def _call_site(
     again_a = copies and _reused(scop, nest, match.form.a, match.form.strides_a)
     again_b = copies and _reused(scop, nest, match.form.b, match.form.strides_b)
     gemm = _gemm_site(nest, match, nest.nest.index in absorbed.values(), (again_a, again_b), ordered)
-    far = comes_from_afar(scop, nest, match, kernel.core)
+    form = match.form
+    width_c, width_a, width_b = (scop.array(access.array).element_bytes for access in (form.c, form.a, form.b))
+    walked = walked_bytes(scop, nest, match)
+    far = walked >= kernel.core.near_bytes
     prefetch = prefetch_of(scop, nest, match, gemm, kernel.core) if far and "ahead" in kernel.abilities else None
     if prefetch is not None:
         gemm = replace(gemm, ahead=prefetch.share)
@@ -144,15 +147,14 @@ def _call_site(
     )
     if tile is not None:
         gemm = replace(gemm, copied=tile.columns, copied_lda=tile.lda)
-    gemm = replace(gemm, ahead_steps=ahead_steps(scop, nest, match, prefetch is None and tile is None, kernel.core))
+    fetches_itself = prefetch is None and tile is None
+    gemm = replace(gemm, ahead_steps=ahead_steps(walked, match.lda * width_a, fetches_itself, kernel.core))
     epilogue = epilogue_of(scop, plan, nest, match, gemm, exact=exact) if "after" in kernel.abilities else None
     if epilogue is not None:
         gemm = replace(
             gemm, after=True, after_calls=epilogue.leaves_registers, after_bytes=narrowest(epilogue.operands)
         )
     statement = scop.statement(nest.nest.statements[0])
-    form = match.form
-    width_c, width_a, width_b = (scop.array(access.array).element_bytes for access in (form.c, form.a, form.b))
     widths = width_c, width_a, width_b
     return CallSite(nest, match, statement, gemm, kernel, widths, prefetch, tile, epilogue)
 

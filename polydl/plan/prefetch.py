@@ -52,8 +52,9 @@ class Prefetch:
 def prefetch_of(scop: Scop, plan: NestPlan, match: GemmMatch, site: GemmSite, core: Core) -> Prefetch | None:
     """What the calls of a site prefetch.
 
-    The caller makes sure that A comes from beyond the second-level cache (``comes_from_afar``). None if few columns use
-    a tile of A, if its tiles are not contiguous, or if there is but one of them.
+    The caller makes sure that A comes from beyond the second-level cache, since a nest goes through more of it than stays
+    there beside all else. None if few columns use a tile of A, if its tiles are not contiguous, or if there is but one
+    of them.
     """
     if site.element not in _ELEMENTS:
         return None
@@ -77,32 +78,25 @@ def prefetch_of(scop: Scop, plan: NestPlan, match: GemmMatch, site: GemmSite, co
     return Prefetch(share, share // width, tuple(reversed(walks[:first])), tuple(walks[first:]))
 
 
-def comes_from_afar(scop: Scop, plan: NestPlan, match: GemmMatch, core: Core) -> bool:
-    """Whether a nest goes through more of A than stays in the second-level cache beside all else."""
-    return _walked_bytes(scop, plan, match) >= core.near_bytes
-
-
-def ahead_steps(scop: Scop, plan: NestPlan, match: GemmMatch, fetches_itself: bool, core: Core) -> int:
-    """By how many steps of k calls prefetch A, by where it comes from: 0 for not at all.
-
-    Only with ``fetches_itself`` does it come from beyond the second-level cache: otherwise earlier calls fetch or copy
-    it.
-    """
-    walked = _walked_bytes(scop, plan, match)
-    if fetches_itself and walked >= core.near_bytes:
-        beyond = core.last_cache_bytes > core.second_cache_bytes
-        return core.last_cache_ahead_steps if beyond and walked < core.last_cache_bytes else core.memory_ahead_steps
-    width = scop.array(match.form.a.array).element_bytes
-    apart = match.lda * width >= core.page_bytes and walked > core.first_cache_bytes
-    return core.apart_ahead_steps if apart else core.near_ahead_steps
-
-
-def _walked_bytes(scop: Scop, plan: NestPlan, match: GemmMatch) -> int:
+def walked_bytes(scop: Scop, plan: NestPlan, match: GemmMatch) -> int:
     """How much of A a nest goes through."""
     strides = match.form.strides_a
     moved = [loop for number, loop in enumerate(plan.nest.loops) if strides[plan.nest.depth + number]]
     width = scop.array(match.form.a.array).element_bytes
     return width * prod(plan.extent(loop) for loop in moved)
+
+
+def ahead_steps(walked: int, column_bytes: int, fetches_itself: bool, core: Core) -> int:
+    """By how many steps of k calls prefetch A, by where it comes from: 0 for not at all.
+
+    ``walked`` are the ``walked_bytes``, and ``column_bytes`` lie between two columns of A. Only with ``fetches_itself``
+    does A come from beyond the second-level cache: otherwise earlier calls fetch or copy it.
+    """
+    if fetches_itself and walked >= core.near_bytes:
+        beyond = core.last_cache_bytes > core.second_cache_bytes
+        return core.last_cache_ahead_steps if beyond and walked < core.last_cache_bytes else core.memory_ahead_steps
+    apart = column_bytes >= core.page_bytes and walked > core.first_cache_bytes
+    return core.apart_ahead_steps if apart else core.near_ahead_steps
 
 
 def _walk(plan: NestPlan, strides: Sequence[int], place: int, count: int) -> Walk:

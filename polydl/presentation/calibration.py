@@ -39,9 +39,17 @@ def profile_text(profile: Profile, core: Core) -> str:
         f"FMA peak {profile.peak_gflops:.1f} GFLOPS of one core, {profile.total_peak_gflops:.1f} of "
         f"{notation.counted(cores, 'core')} at once (fp32; the median probe was {profile.spread:.0%} below the best)"
     )
+    whole = profile.identity.cache_bytes[-1]
+    shared = ""
+    if 0 < profile.usable_bytes < whole:
+        shared = (
+            f"L{len(profile.identity.cache_bytes)}, which has {notation.size(whole)}, held "
+            f"{notation.size(profile.usable_bytes)}: others share it"
+        )
     head = [
         *notation.wrapped(machine, ""),
         *notation.wrapped(peak, "  "),
+        *(notation.wrapped(shared, "  ") if shared else ()),
         "",
         tables.rendered(levels),
         "",

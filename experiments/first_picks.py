@@ -1,0 +1,137 @@
+"""How good the first picks are on a machine of which little is known, of two versions of polydl.
+
+    git worktree add ../before COMMIT && make -C ../before .venv/installed
+    python -m experiments.first_picks measure ../before/.venv/bin .venv/bin --rounds 2 --out first_picks.jsonl
+    python -m experiments.first_picks table first_picks.jsonl
+
+Each workload is optimized on one thread by each version in turn, in three states of what is known of the machine:
+*fresh*, where it is the first command of all; *second*, where `examples/conv.c` was optimized before; and
+*calibrated*, after `polydl calibrate`. A line of the output is one such command: the seconds of the first of the
+ranking and of the fastest that was found. Lines that the file has are not measured again. The table has speeds over the
+fastest of all lines of a workload: geometric means over workloads, of the median of the rounds, and the worst.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import geometric_mean, median
+from typing import Any
+
+import click
+
+from experiments import json_lines
+from experiments.tables import markdown
+
+Document = dict[str, Any]
+VERSIONS = ("before", "after")
+STATES = ("fresh", "second", "calibrated")
+_EXAMPLE = Path(__file__).parents[1] / "examples" / "conv.c"
+_WORKLOADS = (
+    "gemm_1024x1024x1024", "gemm_84x1024x4096", "gemm_49x2048x512", "gemm_512x512x512", "gemm_128x768x3072",
+    "gemm_256x256x2048", "resnet_00", "resnet_03", "resnet_09", "resnet_12", "resnet_14", "resnet_17",
+)  # fmt: skip
+
+
+def environment(home: Path) -> dict[str, str]:
+    """Where nothing is known but what lies in that folder."""
+    return {**os.environ, "XDG_CACHE_HOME": str(home / "cache"), "XDG_DATA_HOME": str(home / "data")}
+
+
+def optimized(program: Path, workload: Sequence[str], known: Mapping[str, str]) -> Document:
+    """The report of one command, without records. Raises CalledProcessError if it fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "report.json"
+        words = ["optimize", *workload, "--threads", "1", "--fresh", "--quiet", "--out", folder, "--json", str(report)]
+        subprocess.run([program, *words], env=known, check=True, capture_output=True)
+        found: Document = json.loads(report.read_text(encoding="utf-8"))
+        return found
+
+
+def seconds(report: Document) -> dict[str, float]:
+    """Of the first of the ranking, and of the fastest, in medians."""
+    measured = [each for each in report["candidates"] if each["status"] == "ok"]
+    first = min(measured, key=lambda each: each["rank"])
+    return {
+        "first": first["seconds_median"],
+        "fastest": min(each["seconds_median"] for each in measured),
+    }
+
+
+def states(program: Path, home: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """Each state in an environment of its own, made as it is asked for."""
+    yield "fresh", environment(home / "fresh")
+    second = environment(home / "second")
+    optimized(program, [str(_EXAMPLE)], second)
+    yield "second", second
+    calibrated = environment(home / "calibrated")
+    subprocess.run([program, "calibrate"], env=calibrated, check=True, capture_output=True)
+    yield "calibrated", calibrated
+
+
+@click.group(help=__doc__)
+def main() -> None:
+    pass
+
+
+@main.command()
+@click.argument("programs", nargs=2, type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--workload", "names", multiple=True, default=_WORKLOADS)
+@click.option("--rounds", default=2, show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), required=True)
+def measure(programs: tuple[Path, Path], names: tuple[str, ...], rounds: int, out: Path) -> None:
+    """Optimize the workloads with both versions in every state."""
+    done = {(each["round"], each["state"], each["workload"], each["version"]) for each in json_lines.documents(out)}
+    for number in range(rounds):
+        with tempfile.TemporaryDirectory() as folder:
+            made = [
+                states(each / "polydl", Path(folder) / version)
+                for version, each in zip(VERSIONS, programs, strict=True)
+            ]
+            for both in zip(*made, strict=True):
+                for name in names:
+                    for version, each, (state, known) in zip(VERSIONS, programs, both, strict=True):
+                        if (number, state, name, version) in done:
+                            continue
+                        if state == "fresh":
+                            known = environment(Path(folder) / f"{version}-{name}")
+                        taken = seconds(optimized(each / "polydl", ["--workload", name], known))
+                        line = {"round": number, "state": state, "workload": name, "version": version, **taken}
+                        json_lines.add(line, out)
+                        print(*line.values(), flush=True)
+
+
+def rows(documents: Sequence[Document]) -> Iterator[list[str]]:
+    """The cells of the table: a row for each state and version."""
+    best: dict[str, float] = {}
+    for each in documents:
+        best[each["workload"]] = min(best.get(each["workload"], each["fastest"]), each["fastest"])
+    for state in STATES:
+        for version in VERSIONS:
+            mine = [each for each in documents if (each["state"], each["version"]) == (state, version)]
+            if not mine:
+                continue
+            cells = [state, version]
+            for what in ("first", "fastest"):
+                shares = [
+                    fastest / median(each[what] for each in mine if each["workload"] == name)
+                    for name, fastest in best.items()
+                ]
+                cells += [f"{geometric_mean(shares):.3f}", f"{min(shares):.2f}"]
+            yield cells
+
+
+@main.command()
+@click.argument("path", type=click.Path(exists=True, path_type=Path))
+def table(path: Path) -> None:
+    """Print the shares of the best, as Markdown."""
+    heads = ("what is known", "version", "first pick", "worst", "fastest of the picks", "worst")
+    print(*markdown(heads, list(rows(json_lines.documents(path)))), sep="\n")
+
+
+if __name__ == "__main__":
+    main()

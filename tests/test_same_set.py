@@ -1,0 +1,87 @@
+"""Calls whose lines push each other out of one set of the first-level cache."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from computed import parse
+from machines import machine_with
+
+from polydl import pipeline
+from polydl.contracts import GemmShape
+from polydl.ir.variant import Tile, UseMicrokernel, Variant
+from polydl.machine import Constant
+from polydl.microkernels.libxsmm import LIBXSMM
+from polydl.microkernels.plain_c import PLAIN_C
+from polydl.model.calls import call_cycles
+from polydl.model.same_set import same_set_cycles
+
+# Eight places in each set.
+KNOWN = (
+    Constant("first_cache_bytes", 32 << 10),
+    Constant("same_set_bytes", (4096, 131072)),
+    Constant("second_cache_latency_cycles", 14.0),
+    Constant("evicted_line_share", 0.5),
+)
+CORE = replace(machine_with(threads=1, vector_bytes=64), constants=KNOWN).core
+FLOATS = (4, 4, 4)
+PRODUCT = """\
+void matmul(float C[96][N], float A[96][64], float B[64][N]) {
+#pragma scop
+  for (int i = 0; i < 96; ++i)
+    for (int j = 0; j < N; ++j)
+      for (int k = 0; k < 64; ++k)
+        C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+
+
+def cycles(shape: GemmShape) -> float:
+    return same_set_cycles(LIBXSMM.on(CORE), shape, FLOATS, 16, CORE)
+
+
+def call(*, m: int = 16, n: int = 7, k: int = 32, lda: int = 16, stride_bn: int = 40, stride_bk: int = 1) -> GemmShape:
+    return GemmShape("float", "float", m, n, k, 1, lda, m, stride_bn, stride_bk)
+
+
+def test_lines_of_a_that_share_a_set_come_one_after_the_other() -> None:
+    assert cycles(call(lda=2048)) == 32 * 14.0
+    assert cycles(call(lda=512)) == 32 * 14.0 / 2, "two sets take turns"
+    assert cycles(call(lda=2048, k=8)) == 0.0, "all eight find a place"
+    assert cycles(call(lda=2048 + 16)) == 0.0
+    assert cycles(call(lda=2048 + 1)) == 0.0
+
+
+def test_each_register_block_walks_through_a_again() -> None:
+    rows, columns = LIBXSMM.on(CORE).register_block(call(m=64, n=48, lda=2048), 16) or (0, 0)
+    assert 0 < columns < 48
+    blocks = -(-64 // rows) * -(-48 // columns)
+    assert cycles(call(m=64, n=48, lda=2048)) == blocks * 32 * 14.0
+
+
+def test_a_set_keeps_as_many_columns_of_b_as_it_has_places() -> None:
+    assert cycles(call(n=24, stride_bn=1024)) == 32 * 0.5 * 14.0 * (24 - 8)
+    assert cycles(call(n=8, stride_bn=1024)) == 0.0
+    assert cycles(call(n=24, stride_bn=1024 + 16)) == 0.0
+    assert cycles(call(n=24, k=64, stride_bn=1, stride_bk=1024)) == 64 * 14.0
+
+
+def test_a_kernel_that_copies_its_operands_walks_through_them_once() -> None:
+    shape = call(m=64, n=24, lda=2048)
+    assert same_set_cycles(PLAIN_C.on(CORE), shape, FLOATS, 16, CORE) > 0.0
+    copying = next(kernel for kernel in (LIBXSMM, PLAIN_C) if "copies" not in kernel.abilities)
+    assert same_set_cycles(replace(copying, abilities=copying.abilities | {"copies"}), shape, FLOATS, 16, CORE) == 0.0
+
+
+@pytest.mark.parametrize(("columns", "slower"), [(1024, True), (1040, False)])
+def test_the_calls_of_a_nest_are_expected_to_wait(columns: int, slower: bool, tmp_path: Path) -> None:
+    scop = parse(tmp_path, PRODUCT.replace("N", str(columns)))
+    steps = (Tile(0, "j", (16,)), Tile(0, "i", (6,)), UseMicrokernel(0, "libxsmm", m="j", n="i", k="k"))
+    machine = replace(machine_with(threads=1, vector_bytes=64), constants=KNOWN)
+    applied = pipeline.apply(scop, Variant(steps), machine=machine, microkernel="libxsmm")
+    [site] = applied.sites.values()
+    alone = site.calls * site.kernel.predicted_cycles(site.gemm.shapes()[0][1], 16)
+    assert (call_cycles(site, 16, machine.core) > 1.5 * alone) == slower
