@@ -55,7 +55,7 @@ def optimized(program: Path, workload: Sequence[str], known: Mapping[str, str]) 
 def seconds(report: Document) -> dict[str, float]:
     """Of the first of the ranking, and of the fastest, in medians."""
     measured = [each for each in report["candidates"] if each["status"] == "ok"]
-    first = min(measured, key=lambda each: each["rank"])
+    first = min(measured, key=lambda candidate: candidate["rank"])
     return {
         "first": first["seconds_median"],
         "fastest": min(each["seconds_median"] for each in measured),
@@ -88,11 +88,9 @@ def measure(programs: tuple[Path, Path], names: tuple[str, ...], rounds: int, ou
     done = {(each["round"], each["state"], each["workload"], each["version"]) for each in json_lines.documents(out)}
     for number in range(rounds):
         with tempfile.TemporaryDirectory() as folder:
-            made = [
-                states(each / "polydl", Path(folder) / version)
-                for version, each in zip(VERSIONS, programs, strict=True)
-            ]
-            for both in zip(*made, strict=True):
+            homes = [Path(folder) / version for version in VERSIONS]
+            known_by = [states(each / "polydl", home) for each, home in zip(programs, homes, strict=True)]
+            for both in zip(*known_by, strict=True):
                 for name in names:
                     for version, each, (state, known) in zip(VERSIONS, programs, both, strict=True):
                         if (number, state, name, version) in done:

@@ -56,7 +56,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
     def record(_probe: object, sizes: tuple[int, ...], _memory: int) -> speeds.Speeds:
         calls.append(1.0)
-        return speeds.Speeds((1e-9,) * (len(sizes) + 1), (1e10,) * (len(sizes) + 1), 42.0)
+        return speeds.Speeds((1e-9,) * (len(sizes) + 1), (1e10,) * (len(sizes) + 1), 42.0, sizes[-1])
 
     monkeypatch.setattr(speeds, "measure", record)
     return calls
@@ -345,7 +345,9 @@ def test_lscpu_finds_what_sysfs_finds(here: Machine) -> None:
     found = system._lscpu_caches()
     if not found:
         pytest.skip("no lscpu that describes caches")
-    assert [cache.bytes for cache in found] == [cache.bytes for cache in here.caches]
+    *inner, last = [cache.bytes for cache in found]
+    assert inner == [cache.bytes for cache in here.caches[:-1]]
+    assert last >= here.caches[-1].bytes, "others may share it"
 
 
 @pytest.mark.parametrize("text", ["", "no JSON", "{}", '{"caches": [{"type": "Data"}]}', '{"caches": 1}'])

@@ -18,7 +18,7 @@ from pathlib import Path
 from polydl.calibration.formulas import fitted_constants
 from polydl.calibration.programs import accepted, grid_sites, packed_site, program
 from polydl.calibration.tables import timed
-from polydl.contracts import GemmShape, GemmSite, Microkernel
+from polydl.contracts import FormulaConstants, GemmShape, GemmSite, Microkernel
 from polydl.errors import ExecutionError
 from polydl.execute.toolchain import Toolchain
 from polydl.files import locked
@@ -136,6 +136,8 @@ def first_use(
 ) -> FirstUse | None:
     """Time calls of those microkernels of which none was timed on this machine before; None if there are no such.
 
+    Those of whose formula all constants are known of this family of processors are not timed: in nests, calls wait for
+    what they do without when they are made again and again, and the family's constants have that in them.
     The calls take turns with some of all sizes. No step is begun that would last beyond ``seconds``, judged by the
     longest before it. What was timed is kept in ``directory`` (that of the machine's speeds) after each step, and an
     interrupted first use is gone on with by the next one. While another process is at it, this one waits, and takes
@@ -144,7 +146,8 @@ def first_use(
     started = clock()
     directory = directory or default_directory()
     tabulated = {(table.microkernel, table.element) for table in machine.throughputs}
-    calls = [call for call in calls if call.key not in tabulated]
+    core = replace(machine, call_times=()).core
+    calls = [call for call in calls if call.key not in tabulated and not _is_known(call.kernel, core)]
     versions = _versions(calls, machine.vector_bytes, toolchain)
     if not _left(_by_key(machine.call_times), calls, versions):
         return None
@@ -174,7 +177,6 @@ def first_use(
                 if report is not None:
                     report(number + 1, len(steps))
             if left:
-                core = replace(machine, call_times=()).core
                 known |= {key: replace(with_constants(known[key], kernels[key], core), complete=True) for key in left}
                 write_call_times(directory, machine.cpu_id, known.values())
     except OSError:
@@ -189,6 +191,18 @@ def lock_path(directory: Path, cpu_id: str) -> Path:
     return call_times_path(directory, cpu_id).with_suffix(".lock")
 
 
+def _fitted_groups(kernel: Microkernel, element: str) -> tuple[FormulaConstants, ...]:
+    """The constants in a microkernel's formula that are fitted to times of calls with packed operands."""
+    groups = uncalibrated(kernel).formula_constants
+    return tuple(each for each in groups if each.group == 1 and not each.decide and each.elements == (element,) * 2)
+
+
+def _is_known(kernel: Microkernel, core: Core) -> bool:
+    """Whether all constants of its formula are better known than as what is usual of all processors."""
+    names = [name for wanted in _fitted_groups(kernel, "float") for name in wanted.names]
+    return bool(names) and all(core.source(name) != "generic" for name in names)
+
+
 def with_constants(times: CallTimes, kernel: Microkernel, core: Core) -> CallTimes:
     """The times with those constants of the microkernel's formula that explain them, where the formula has such.
 
@@ -197,9 +211,8 @@ def with_constants(times: CallTimes, kernel: Microkernel, core: Core) -> CallTim
     plain = uncalibrated(kernel).on(core)
     cycles = {packed_shape(call, times.element): call.cycles * core.peak_cycle for call in times.calls}
     values: dict[str, float] = {}
-    for wanted in plain.formula_constants:
-        if wanted.group == 1 and not wanted.decide and wanted.elements == (times.element,) * 2:
-            values |= fitted_constants(plain, wanted, core, cycles, times.vector_elements)
+    for wanted in _fitted_groups(plain, times.element):
+        values |= fitted_constants(plain, wanted, core, cycles, times.vector_elements)
     return replace(times, constants=constants(values, "measured"))
 
 
@@ -213,8 +226,8 @@ def _spread(kernel: Microkernel, element: str, vector_bytes: int) -> list[Call]:
 def _in_turns(
     steps: Sequence[tuple[Call, ...]], spread: Sequence[tuple[Call, ...]], count: int
 ) -> tuple[list[tuple[Call, ...]], list[tuple[Call, ...]]]:
-    """``count`` of the steps, as many of the spread ones, and so on, until the steps and the least number of spread ones
-    end; and the other spread ones."""
+    """``count`` of the steps, as many of the spread ones, and so on, until the steps end and the least number of others
+    does; and the spread ones that are left."""
     mixed: list[tuple[Call, ...]] = []
     last = max(len(steps), _LEAST_SPREAD * count) if count else 0
     for first in range(0, last, count or 1):

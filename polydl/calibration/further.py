@@ -81,7 +81,7 @@ def time_further(
     wanted: Callable[[], bool],
     time_step: Callable[..., list[CallTime]] = time_calls,
 ) -> None:
-    """Time the steps of a request as long as that is ``wanted``, and keep each as it ends, with what is fitted to it."""
+    """Time the steps of a request as long as that is ``wanted``; each is kept as it ends, and what is fitted to all."""
     directory, cpu_id = Path(request["directory"]), request["cpu_id"]
     core = find().core.having(constants(request["constants"], "measured"))
     asked = request["toolchain"]

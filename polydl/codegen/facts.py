@@ -151,13 +151,11 @@ def _with_shared_vectors(
         if follows is None:
             continue
         heavy = next(nest for nest in plan.nests if nest.nest.index == follows)
-        shared = [
-            place
-            for place in range(min(len(heavy.nest.prefix) + heavy.cut, len(times[name])))
-            if _may_share(
-                scop, {each: times[each] for each in names if _runs_in(times[each], times[name], place)}, place
-            )
-        ]
+        shared = []
+        for place in range(min(len(heavy.nest.prefix) + heavy.cut, len(times[name]))):
+            inside = {each: times[each] for each in names if _runs_in(times[each], times[name], place)}
+            if _may_share(scop, inside, place):
+                shared.append(place)
         counts = {place: facts[heavy.nest.statements[0]].counts.get(place, 0) for place in shared}
         own = found[name]
         found[name] = replace(own, vector=own.vector | frozenset(shared), counts={**counts, **own.counts})

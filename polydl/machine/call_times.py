@@ -48,7 +48,7 @@ class CallTimes:
     #: Whether nothing is left to time; False after an interruption.
     complete: bool
     calls: tuple[CallTime, ...]
-    #: Those of a core that the microkernel's formula takes, fitted to the calls; none if it predicts no better with them.
+    #: Those of a core in the microkernel's formula, fitted to the calls; none if it predicts no better with them.
     constants: tuple[Constant, ...] = ()
 
     @staticmethod

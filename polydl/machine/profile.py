@@ -96,8 +96,8 @@ class Profile:
     #: From the innermost cache to memory.
     levels: tuple[LevelSpeed, ...]
     throughputs: tuple[Throughput, ...] = ()
-    #: As many bytes of the last cache as a program gets, beside others that share it; 0 in profiles of earlier versions,
-    #: which take it to be whole.
+    #: As many bytes of the last cache as a program gets, beside others that share it; 0 in profiles of earlier
+    #: versions, for which it is whole.
     usable_bytes: int = 0
     #: Constants of ``Core`` that were measured, by name; profiles of earlier versions have none.
     constants: Mapping[str, float] = field(default_factory=dict)

@@ -1,11 +1,11 @@
 """What calls wait for lines of the first-level cache that push each other out of one set.
 
-Columns of A that lie a multiple of its sets apart all fall into the same few of them, and so do columns of B. Once there
-are more of these than a set has places, each comes from the second-level cache again whenever it is used. Such misses do
-not overlap: the next line of a set comes when the one before has come. So a step of k takes at least the second cache's
-latency where A lies like that, however many rows it has. Of B, whose lines are used in as many steps as they have
-elements, a set keeps about as many as it has places, and the others come at about half of that latency each. (Loops
-over lines a power of two apart, and calls of LIBXSMM with ever more such columns, on a Zen 4.)
+Columns of A that lie a multiple of its sets apart all fall into the same few of them, and so do columns of B. Once
+there are more of these than a set has places, each comes from the second-level cache again whenever it is used. Such
+misses do not overlap: the next line of a set comes when the one before has come. So a step of k takes at least the
+second cache's latency where A lies like that, however many rows it has. Of B, whose lines are used in as many steps as
+they have elements, a set keeps about as many as it has places, and each of the others takes a part of that latency.
+(Seen in loops over lines a power of two apart, and in calls of LIBXSMM with ever more such columns, on a Zen 4.)
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def same_set_cycles(
 
 
 def _sets(stride: int, core: Core) -> int:
-    """How many sets of the first-level cache addresses so many bytes apart fall into; 0 if they go through all of it."""
+    """How many sets of the first-level cache addresses so many bytes apart fall into; 0 if that is all of them."""
     period = core.same_set_bytes[0]
     sets = period // gcd(stride, period) if stride > 0 else 0
     return sets if sets * core.line_bytes < period else 0

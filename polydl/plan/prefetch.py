@@ -52,9 +52,9 @@ class Prefetch:
 def prefetch_of(scop: Scop, plan: NestPlan, match: GemmMatch, site: GemmSite, core: Core) -> Prefetch | None:
     """What the calls of a site prefetch.
 
-    The caller makes sure that A comes from beyond the second-level cache, since a nest goes through more of it than stays
-    there beside all else. None if few columns use a tile of A, if its tiles are not contiguous, or if there is but one
-    of them.
+    The caller makes sure that A comes from beyond the second-level cache: that a nest goes through more of it than
+    stays there beside all else. None if few columns use a tile of A, if its tiles are not contiguous, or if there is
+    but one of them.
     """
     if site.element not in _ELEMENTS:
         return None
