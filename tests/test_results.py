@@ -173,6 +173,8 @@ def test_each_measured_table_of_other_pages_has_its_samples_or_leads_to_them(pag
             ["table", DATA / "prefetch-distances-zen5.jsonl"],
         ),
         ("2026-11-26-random-nests", "experiments.random_nests", ["--table", DATA / "random_nests_one_commit.jsonl"]),
+        ("2026-11-26-epyc-zen4", "experiments.first_picks", ["table", DATA / "first-picks-zen4.jsonl"]),
+        ("2026-11-26-epyc-zen4", "experiments.same_set", ["table", DATA / "same-set-zen4.jsonl"]),
     ],
 )  # fmt: skip
 def test_tables_are_those_of_the_data(

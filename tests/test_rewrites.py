@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from polydl import pipeline
 from polydl.errors import IllegalVariantError
 from polydl.ir.scop import Scop
 from polydl.ir.variant import RewriteStep, UseMicrokernel, Variant
-from polydl.machine import Machine
+from polydl.machine import Constant, Machine
 from polydl.microkernels.libxsmm import LIBXSMM
 from polydl.poly.dependences import dependences
 from polydl.rewrite_contract import Request
@@ -85,9 +86,11 @@ void f(float out[40][6][5], const float flt[40][4][3][3], const float in[4][{row
 needs_libxsmm = pytest.mark.skipif(LIBXSMM.unavailable() is not None, reason="LIBXSMM is not installed")
 
 
-def run_rewritten(scop: Scop, tmp_path: Path, threads: int = 2, kind: type = object) -> list[Variant]:
+def run_rewritten(
+    scop: Scop, tmp_path: Path, threads: int = 2, kind: type = object, constants: tuple[Constant, ...] = ()
+) -> list[Variant]:
     """Compile and check variants that begin with a rewrite, one of them of that kind; they are returned."""
-    machine = detected(threads=threads)
+    machine = replace(detected(threads=threads), constants=constants)
     space = pipeline.space_on(scop, machine)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=24, seed=2)
     alone = [v for v in variants if v.rewrites and not v.attached]
@@ -388,8 +391,10 @@ void f(float out[4][16][32][16], const float flt[4][8][8][16], const float in[8]
 @pytest.mark.native
 def test_columns_whose_sums_share_places_in_caches_are_brought_together(tmp_path: Path) -> None:
     scop = parse(tmp_path, STRIDED.format(columns=64, used=32))
-    (chosen, *_) = run_rewritten(scop, tmp_path, kind=Gather)
+    sets = (Constant("same_set_bytes", (4096, 65536)),)
+    (chosen, *_) = run_rewritten(scop, tmp_path, kind=Gather, constants=sets)
     (step,) = (step for step in chosen.rewrites if isinstance(step, Gather))
     assert (step.array, step.loops) == ("in", ("y", "ct", "x", "c"))
-    apart = pipeline.space_on(parse(tmp_path, STRIDED.format(columns=63, used=31)), Machine.detect(threads=1))
+    machine = replace(detected(threads=1), constants=sets)
+    apart = pipeline.space_on(parse(tmp_path, STRIDED.format(columns=63, used=31)), machine)
     assert not any(isinstance(step, Gather) for each in apart.alternatives for step in each.rewrites)
