@@ -123,6 +123,22 @@ def test_results_show_themselves_in_a_line(ranked: Optimization, measured: Optim
 
 
 @pytest.mark.native
+def test_notebooks_show_the_winner_and_the_candidates(
+    ranked: Optimization, measured: Optimization, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("jinja2")
+    winner, html = measured.winner, measured._repr_html_()
+    assert winner is not None
+    assert html is not None
+    assert winner.kernel.id in html
+    assert measured.scop.function.name in html
+    assert "<script" not in html
+    assert ranked._repr_html_() not in (None, html)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    assert measured._repr_html_() is None, "text is shown without Jinja2"
+
+
+@pytest.mark.native
 def test_the_document_follows_its_schema(ranked: Optimization, measured: Optimization) -> None:
     for result in (ranked, measured):
         document = report.optimization_document(result)

@@ -1,0 +1,74 @@
+"""Tables of benchmarks, of many nests and of working sets fit the terminal, and lose nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from nest_factory import convolution, make_scop, matmul
+from page_documents import document as run_document
+from test_explain import planned
+from test_shown import WIDTHS, longest
+
+from polydl.cli import main
+from polydl.machine import Machine
+from polydl.presentation.analysis import dependences_text
+from polydl.presentation.tuning import tuned_text
+from polydl.reuse.working_sets import working_sets
+from polydl.tuning import Nest, Tuned
+
+RECORDED = Path(__file__).parent / "data" / "bench_results.json"
+
+
+@pytest.fixture(params=WIDTHS)
+def width(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setenv("COLUMNS", str(request.param))
+    columns: int = request.param
+    return columns
+
+
+def test_a_benchmark_has_a_row_for_each_workload_and_peer(width: int) -> None:
+    shown = CliRunner().invoke(main, ["bench", "--show", "--out", str(RECORDED)])
+    assert shown.exit_code == 0
+    assert longest(shown.output) <= width
+    results = json.loads(RECORDED.read_text(encoding="utf-8"))["results"]
+    assert results
+    assert [name for name in results if name not in shown.output] == []
+    peers = {peer for result in results.values() for peer in result["peers"]}
+    assert peers
+    words = shown.output.split()
+    assert [peer for peer in peers if peer not in words] == []
+
+
+def test_many_nests_have_their_times_and_folders(width: int, tmp_path: Path) -> None:
+    names = ["resnet_03", "a_nest_of_a_program_whose_name_says_all_of_its_sizes_1x64x56x56.c", "refused.c"]
+    results = [
+        Tuned(
+            Nest(name, tmp_path / f"folder_{number}"),
+            f"AuthenticAMD-25-{number}-1-32K-1024K-32768K",
+            "ok" if number < 2 else "failed",
+            "" if number < 2 else "no candidate passed",
+            run_document() if number < 2 else None,
+            answered=number == 1,
+            seconds=4.0,
+        )
+        for number, name in enumerate(names)
+    ]
+    text = tuned_text(results)
+    assert longest(text) <= width
+    joined = "".join(text.split())
+    assert all("".join(name.split()) in joined for name in ("resnet_03", "refused.c", "failed", "folder_1"))
+    assert "3 nests: 2 optimized, 1 failed; 1 were answered before" in text
+
+
+@pytest.mark.parametrize("deep", [False, True])
+def test_working_sets_name_references_and_remedies(width: int, deep: bool) -> None:
+    scop = make_scop([convolution(14, 16, 8, 3) if deep else matmul(40, 50, 60)])
+    plan = planned(scop)
+    machine = Machine.detect(cache_sizes="1K,16K", threads=1)
+    text = dependences_text(scop, plan, working_sets(scop, plan.schedule, (1024, 16384)), machine)
+    assert longest(text) <= width
+    assert ("filter" if deep else "B[k][j]") in text
+    assert " to " in text
