@@ -98,10 +98,12 @@ class Optimization:
     def plain(self) -> Baseline | None:
         """The plain nest that wins, since no variant is as fast as its fastest build; None where one is.
 
-        None as well where the caller named the variants, and after an interruption.
+        None as well where the caller named the variants, and where an interruption came before both have a sample.
         """
         winner, baseline = self.winner, self.baseline
-        if winner is None or baseline is None or self.asked or self.interrupted:
+        if winner is None or baseline is None or self.asked:
+            return None
+        if self.interrupted and not (winner.measurement.samples and baseline.measurement.samples):
             return None
         factor = speedup(winner.measurement, self.baselines)
         return baseline if factor is not None and factor < 1 else None

@@ -20,11 +20,12 @@ from polydl.emitted_names import FILE_KINDS
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.interface import Interface
 from polydl.ir.kernel import KernelSource, MicrokernelUse
-from polydl.ir.measurement import Measurement
+from polydl.ir.measurement import Measurement, Sample
 from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.variant import Interchange, Variant
 from polydl.ir.working_sets import WorkingSets
 from polydl.optimized import Optimization
+from polydl.presentation.answer import answer_text
 from polydl.report_results import level_sizes
 from polydl.step_schema import with_steps
 from polydl.tried import Tried
@@ -185,6 +186,29 @@ def test_rates_and_shares_follow_from_the_medians(measured: Optimization) -> Non
     assert [each["speedup"] for each in document["candidates"]] == [pytest.approx(1.8), None, pytest.approx(3.0)]
     assert best["error"] == 2e-7
     assert best["exactness"] is None
+
+
+@pytest.mark.native
+def test_an_interruption_leaves_the_plain_nest_if_it_leads_so_far(measured: Optimization) -> None:
+    def sampled(measurement: Measurement, seconds: float) -> Measurement:
+        return replace(measurement, seconds_median=seconds, samples=(Sample(seconds, (100.0, 100.0), disturbed=False),))
+
+    def ended(seconds: float, *, compared: bool = True) -> Optimization:
+        [first, *_] = measured.tried
+        plain = BASELINES[1].measurement
+        return replace(
+            measured,
+            interrupted=True,
+            tried=(replace(first, measurement=sampled(first.measurement, seconds)),),
+            baselines=(replace(BASELINES[1], measurement=sampled(plain, 9e-6) if compared else plain),),
+        )
+
+    slower = ended(2e-5)
+    assert slower.plain == slower.baseline
+    assert slower.speedup == 1.0
+    assert "no variant is as fast so far" in answer_text(report.optimization_document(slower), verbose=False)
+    assert ended(5e-6).plain is None
+    assert ended(2e-5, compared=False).plain is None, "its time is that of a check"
 
 
 @pytest.mark.native

@@ -76,7 +76,9 @@ def _winner(document: Mapping[str, Any], verbose: bool) -> Iterator[str]:
     threads = counted(document["machine"]["threads"], "thread")
     if best["plain"]:
         yield from wrapped(
-            f"Winner  the plain nest, {duration(best['seconds'])} on {threads}: no variant is as fast", ""
+            f"Winner  the plain nest, {duration(best['seconds'])} on {threads}: no variant is as fast"
+            + (" so far" if document["interrupted"] else ""),
+            "",
         )
     else:
         yield from wrapped(f"Winner  {duration(best['seconds'])} on {threads}, {baseline_text(document)}", "")
