@@ -15,13 +15,16 @@ from machines import machine_with
 import polydl
 from polydl import pipeline
 from polydl.calibration import further
-from polydl.calibration.first_use import Call, FirstUse, first_use, lock_path, needed_calls
+from polydl.calibration.first_use import Call, FirstUse, _in_turns, first_use, lock_path, needed_calls
 from polydl.contracts import GemmShape, GemmSite, Microkernel
+from polydl.contracts.first_cache import repeated_cycles
 from polydl.errors import ExecutionError
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.scop import Scop
 from polydl.machine import Machine
 from polydl.machine.call_times import CallTime, CallTimes, call_times_path, read_call_times, write_call_times
+from polydl.microkernels.amx import AMX
+from polydl.microkernels.libxsmm import LIBXSMM
 from polydl.microkernels.plain_c import PLAIN_C
 from polydl.model.calibrated import calibrated
 from polydl.model.call_factors import CallFactors
@@ -143,6 +146,45 @@ def test_the_constants_of_formulas_are_fitted_to_the_calls(calls: tuple[Call, ..
         wanted = PLAIN_C.on(true).predicted_cycles(other, 16)
         assert PLAIN_C.on(first.machine.core).predicted_cycles(other, 16) == pytest.approx(wanted, rel=0.05)
         assert PLAIN_C.on(MACHINE.core).predicted_cycles(other, 16) > 1.07 * wanted
+
+
+def test_a_formula_has_the_constants_that_another_one_was_fitted_with(tmp_path: Path) -> None:
+    true = replace(
+        MACHINE.core, call_cycles=2.0, block_switch_cycles=0.5, library_call_cycles=4.0, library_slowdown=0.9
+    )
+
+    def measure(
+        kernel: Microkernel, sites: Sequence[GemmSite], _vector_bytes: int, _toolchain: Toolchain
+    ) -> Mapping[GemmShape, float]:
+        here = kernel.on(true)
+        shapes = [shape for site in sites for _, shape in site.shapes()]
+        return {each: here.predicted_cycles(each, 16) + repeated_cycles(here, each, 16) for each in shapes}
+
+    calls = (*calls_of(nest(tmp_path), "libxsmm"), *calls_of(nest(tmp_path)))
+    first = first_use(MACHINE, calls, TOOLCHAIN, directory=tmp_path, measure=measure, seconds=60.0)
+    assert first is not None
+    found = LIBXSMM.on(first.machine.core)
+    for other in (shape(40, 5, 23, 4), shape(96, 7, 30, 9), shape(200, 40, 90)):
+        wanted = LIBXSMM.on(true).predicted_cycles(other, 16)
+        assert found.predicted_cycles(other, 16) == pytest.approx(wanted, rel=0.06)
+
+
+def test_what_is_known_of_a_family_is_not_timed(calls: tuple[Call, ...], tmp_path: Path) -> None:
+    measurer = Measurer()
+    zen4 = replace(MACHINE, cpu_id="AuthenticAMD-25-17-1-32K-1024K-32768K")
+    other = replace(MACHINE, cpu_id="AuthenticAMD-1-17-1-32K-1024K-32768K")
+    assert first_use(zen4, calls, TOOLCHAIN, directory=tmp_path, measure=measurer, clock=measurer.clock) is None
+    assert measurer.steps == []
+    assert first_use(other, calls, TOOLCHAIN, directory=tmp_path, measure=measurer, clock=measurer.clock) is not None
+
+
+def test_steps_of_two_kinds_take_turns_and_none_is_left_twice(calls: tuple[Call, ...]) -> None:
+    steps = [(call,) for call in calls[:5]]
+    spread = [(call,) for call in calls[5:]]
+    assert len(spread) > 8
+    mixed, left = _in_turns(steps, spread, 2)
+    assert [*mixed, *left] == [*steps[:2], *spread[:2], *steps[2:4], *spread[2:4], *steps[4:], *spread[4:]]
+    assert _in_turns([], spread, 0) == ([], spread)
 
 
 def test_no_step_begins_that_would_last_beyond_the_limit(calls: tuple[Call, ...], tmp_path: Path) -> None:
@@ -306,6 +348,15 @@ def test_a_microkernel_is_predicted_by_its_timed_calls() -> None:
 def test_no_call_is_expected_to_beat_the_peak() -> None:
     kernel = calibrated(PLAIN_C, (), (timed((shape(64, 8, 64), 0.3)),)).on(MACHINE.core)
     assert kernel.predicted_cycles(shape(64, 16, 64), 16) == 64 * 16 * 64 / 16 / MACHINE.core.fma_per_cycle
+
+
+def test_tiles_may_beat_the_peak_as_their_formula_says() -> None:
+    core = MACHINE.core
+    call = shape(64, 64, 512)
+    formula = AMX.on(core).predicted_cycles(call, 16)
+    assert formula < 64 * 64 * 512 / 16 / core.fma_per_cycle
+    times = CallTimes("c-amx", "float", 16, "", True, (CallTime(64, 64, 512, 1, False, formula / core.peak_cycle),))
+    assert calibrated(AMX, (), (times,)).on(core).predicted_cycles(call, 16) == pytest.approx(formula)
 
 
 def test_a_machine_keeps_its_timed_calls(tmp_path: Path) -> None:

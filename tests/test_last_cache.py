@@ -30,9 +30,9 @@ class Probe:
         return share * LATENCIES[-2] + (1.0 - share) * LATENCIES[-1]
 
 
-def usable(held: int, sizes: tuple[int, ...] = CACHES) -> tuple[int, Probe]:
+def usable(held: int, sizes: tuple[int, ...] = CACHES, beyond: int = 1 << 30) -> tuple[int, Probe]:
     probe = Probe(held)
-    return speeds.usable_bytes(probe, sizes, LATENCIES), probe  # type: ignore[arg-type]
+    return speeds.usable_bytes(probe, sizes, LATENCIES, beyond), probe  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("held", [8 * MB, 12 * MB, 20 * MB])
@@ -56,6 +56,11 @@ def test_a_single_cache_is_taken_to_be_whole() -> None:
     assert (found, probe.walked) == (32 * MB, [])
 
 
+def test_a_cache_that_holds_what_memory_was_measured_with_is_taken_to_be_whole() -> None:
+    found, probe = usable(MB, (32 << 10, MB, 480 * MB), beyond=256 * MB)
+    assert (found, probe.walked) == (480 * MB, [])
+
+
 def test_no_walk_takes_long() -> None:
     found, probe = usable(1 << 40, (32 << 10, MB, 480 * MB))
     assert found == 480 * MB
@@ -74,10 +79,17 @@ def test_a_machine_has_what_was_measured_unless_sizes_are_given(
     machine = Machine.detect(profile_directory=tmp_path)
     assert machine.caches[-1].bytes == machine.core.last_cache_bytes == whole // 2
     assert Machine.detect(profile_directory=tmp_path) == machine, "it is kept"
+    path = tmp_path / f"{machine.cpu_id}.toml"
+    kept = path.read_text(encoding="utf-8")
+    for damaged in ("inf", "1", str(2 * whole)):
+        path.write_text(kept.replace(f"usable_bytes = {whole // 2}", f"usable_bytes = {damaged}"), encoding="utf-8")
+        assert Machine.detect(profile_directory=tmp_path) == machine, "it is measured anew"
     assert Machine.detect("32K,1M,64M", profile_directory=tmp_path).core.last_cache_bytes == 64 * MB
 
 
-@pytest.mark.parametrize(("held", "valid"), [(0, True), (MB, True), (-1, False), (1 << 50, False), (1.5, False)])
+@pytest.mark.parametrize(
+    ("held", "valid"), [(0, True), (3 * MB, True), (2 * MB, False), (-1, False), (1 << 50, False), (3e6, False)]
+)
 def test_a_calibration_says_no_more_than_the_cache_has(held: Any, valid: bool, tmp_path: Path) -> None:
     stored = profile.read(Path(__file__).parent / "data" / "calibration.toml")
     profile.write(replace(stored, usable_bytes=held), tmp_path / "calibration.toml")

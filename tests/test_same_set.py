@@ -71,9 +71,9 @@ def test_a_set_keeps_as_many_columns_of_b_as_it_has_places() -> None:
 
 def test_a_kernel_that_copies_its_operands_walks_through_them_once() -> None:
     shape = call(m=64, n=24, lda=2048)
-    assert same_set_cycles(PLAIN_C.on(CORE), shape, FLOATS, 16, CORE) > 0.0
-    copying = next(kernel for kernel in (LIBXSMM, PLAIN_C) if "copies" not in kernel.abilities)
-    assert same_set_cycles(replace(copying, abilities=copying.abilities | {"copies"}), shape, FLOATS, 16, CORE) == 0.0
+    assert same_set_cycles(PLAIN_C, shape, FLOATS, 16, CORE) > 0.0
+    copying = replace(PLAIN_C, abilities=PLAIN_C.abilities | {"copies"})
+    assert same_set_cycles(copying, shape, FLOATS, 16, CORE) == 0.0
 
 
 @pytest.mark.parametrize(("columns", "slower"), [(1024, True), (1040, False)])

@@ -47,9 +47,21 @@ def test_rows_of_an_array_with_linear_subscripts_are_apart_if_they_do_not_overla
     assert iterations_are_apart(scop, last, 3), "x moves on by one element, whatever the rows are"
 
 
-def test_an_iteration_that_reads_what_another_one_writes_is_not_apart(tmp_path: Path) -> None:
-    scop = parse(tmp_path, "void f(float a[64]) { for (int i = 1; i < 64; i++) a[i] = a[i - 1]; }")
-    assert not iterations_are_apart(scop, dict(original_schedule(scop).statements), 1)
+@pytest.mark.parametrize(
+    ("body", "apart"),
+    [
+        ("for (int i = 1; i < 63; i++) a[i] = a[i - 1];", False),
+        ("for (int i = 1; i < 63; i++) a[i] = 2 * a[i];", True),
+        ("for (int i = 62; i > 0; i--) a[i] = 2 * a[i];", True),
+        ("for (int i = 1; i < 63; i++) b[0] += a[i];", False),
+        ("for (int i = 1; i < 63; i++) { b[i] = a[i + 1]; a[i] = 0; }", False),
+        ("for (int i = 1; i < 63; i++) { b[i] = a[i]; a[i] = 0; }", True),
+        ("for (int i = 1; i < 63; i++) { a[i] = 0; b[i] = a[63 - i]; }", False),
+    ],
+)
+def test_an_iteration_that_touches_what_another_one_writes_is_not_apart(body: str, apart: bool, tmp_path: Path) -> None:
+    scop = parse(tmp_path, f"void f(float a[64], float b[64]) {{\n#pragma scop\n{body}\n#pragma endscop\n}}\n")
+    assert iterations_are_apart(scop, dict(original_schedule(scop).statements), 1) == apart
 
 
 @pytest.mark.native

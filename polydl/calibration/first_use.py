@@ -159,7 +159,8 @@ def first_use(
                 if key not in known or known[key].versions != versions[key]:
                     known[key] = CallTimes(*key, machine.vector_elements(ELEMENTS[key[1]]), versions[key], False, ())
             kernels = {call.key: call.kernel for call in calls}
-            spread = _steps([_spread(kernels[key], key[1], machine.vector_bytes) for key in left], _SPREAD_PER_STEP)
+            others = [_spread(kernels[key], machine.vector_bytes, known[key]) for key in left]
+            spread = _steps(others, _SPREAD_PER_STEP)
             steps = _steps(left.values(), _CALLS_PER_STEP)
             steps, further = _in_turns(steps, spread, len(left))
             count, longest = 0, 0.0
@@ -177,7 +178,8 @@ def first_use(
                 if report is not None:
                     report(number + 1, len(steps))
             if left:
-                known |= {key: replace(with_constants(known[key], kernels[key], core), complete=True) for key in left}
+                known |= {key: replace(known[key], complete=True) for key in left}
+                known |= _with_constants({key: known[key] for key in left}, kernels, core)
                 write_call_times(directory, machine.cpu_id, known.values())
     except OSError:
         return None
@@ -203,24 +205,34 @@ def _is_known(kernel: Microkernel, core: Core) -> bool:
     return bool(names) and all(core.source(name) != "generic" for name in names)
 
 
-def with_constants(times: CallTimes, kernel: Microkernel, core: Core) -> CallTimes:
-    """The times with those constants of the microkernel's formula that explain them, where the formula has such.
+def _with_constants(
+    times: Mapping[Key, CallTimes], kernels: Mapping[Key, Microkernel], core: Core
+) -> dict[Key, CallTimes]:
+    """The times with those constants of the microkernels' formulas that explain them, where these have such.
 
-    ``core`` has the constants that hold without them.
+    ``core`` has the constants that hold without them. What a call takes comes first: other formulas have constants of
+    that one as well.
     """
-    plain = uncalibrated(kernel).on(core)
-    cycles = {packed_shape(call, times.element): call.cycles * core.peak_cycle for call in times.calls}
-    values: dict[str, float] = {}
-    for wanted in _fitted_groups(plain, times.element):
-        values |= fitted_constants(plain, wanted, core, cycles, times.vector_elements)
-    return replace(times, constants=constants(values, "measured"))
+    found: dict[Key, CallTimes] = {}
+    groups = {key: _fitted_groups(kernels[key], key[1]) for key in times}
+    for key in sorted(times, key=lambda key: not any("call_cycles" in wanted.names for wanted in groups[key])):
+        mine, plain = times[key], uncalibrated(kernels[key])
+        cycles = {packed_shape(call, key[1]): call.cycles * core.peak_cycle for call in mine.calls}
+        values: dict[str, float] = {}
+        for wanted in groups[key]:
+            values |= fitted_constants(plain.on(core), wanted, core, cycles, mine.vector_elements)
+        fitted = constants(values, "measured")
+        core = core.having(fitted)
+        found[key] = replace(mine, constants=fitted)
+    return found
 
 
-def _spread(kernel: Microkernel, element: str, vector_bytes: int) -> list[Call]:
-    """Calls of all sizes of a microkernel and element type, in random order, the same each time."""
-    sites = list(grid_sites(kernel, element, vector_bytes // ELEMENTS[element]))
+def _spread(kernel: Microkernel, vector_bytes: int, known: CallTimes) -> list[Call]:
+    """Calls of all sizes of a microkernel and element type that are not known, in random order, the same each time."""
+    timed_before = {(each.m, each.n, each.k) for each in known.calls}
+    sites = list(grid_sites(kernel, known.element, vector_bytes // ELEMENTS[known.element]))
     random.Random(_SEED).shuffle(sites)
-    return [Call(kernel, site) for site in sites]
+    return [Call(kernel, site) for site in sites if (site.m[0], site.n[0], site.k[0]) not in timed_before]
 
 
 def _in_turns(
@@ -229,10 +241,11 @@ def _in_turns(
     """``count`` of the steps, as many of the spread ones, and so on, until the steps end and the least number of others
     does; and the spread ones that are left."""
     mixed: list[tuple[Call, ...]] = []
-    last = max(len(steps), _LEAST_SPREAD * count) if count else 0
-    for first in range(0, last, count or 1):
+    first, least = 0, _LEAST_SPREAD * count
+    while first < max(len(steps), least):
         mixed += [*steps[first : first + count], *spread[first : first + count]]
-    return mixed, list(spread[last:])
+        first += count
+    return mixed, list(spread[first:])
 
 
 def versions_of(kernel: Microkernel, element: str, vector_bytes: int, toolchain: Toolchain) -> str:

@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from polydl import registry
-from polydl.calibration.first_use import Call, FirstUse, lock_path, time_calls, with_constants
+from polydl.calibration.first_use import Call, FirstUse, lock_path, time_calls
 from polydl.contracts import GemmSite
 from polydl.execute.process_group import kill_group
 from polydl.execute.toolchain import Toolchain
 from polydl.files import locked
 from polydl.interruption import INTERRUPTION
 from polydl.machine.call_times import CallTime, read_call_times, write_call_times
-from polydl.machine.core import CONSTANTS, constants
 from polydl.machine.system import find
 
 _COMMAND = (sys.executable, "-P", "-m", "polydl.calibration.further")
@@ -65,9 +64,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _request(first: FirstUse) -> dict[str, Any]:
-    core = replace(first.machine, call_times=()).core
     return {
-        "constants": {name: getattr(core, name) for name in CONSTANTS},
         "directory": str(first.directory),
         "cpu_id": first.machine.cpu_id,
         "vector_bytes": first.machine.vector_bytes,
@@ -81,9 +78,9 @@ def time_further(
     wanted: Callable[[], bool],
     time_step: Callable[..., list[CallTime]] = time_calls,
 ) -> None:
-    """Time the steps of a request as long as that is ``wanted``; each is kept as it ends, and what is fitted to all."""
+    """Time the steps of a request as long as that is ``wanted``, and keep each as it ends."""
     directory, cpu_id = Path(request["directory"]), request["cpu_id"]
-    core = find().core.having(constants(request["constants"], "measured"))
+    core = find().core
     asked = request["toolchain"]
     toolchain = Toolchain(**{**asked, "path": Path(asked["path"]), "flags": tuple(asked["flags"])})
     for step in request["steps"]:
@@ -98,11 +95,10 @@ def time_further(
             calls.append(Call(kernel, GemmSite(**fields)))
         with locked(lock_path(directory, cpu_id)):
             times = time_step(calls, request["vector_bytes"], toolchain)
-            known = []
-            for each in read_call_times(directory, cpu_id):
-                if (each.microkernel, each.element) == calls[0].key:
-                    each = with_constants(replace(each, calls=(*each.calls, *times)), calls[0].kernel, core)
-                known.append(each)
+            known = [
+                replace(each, calls=(*each.calls, *times)) if (each.microkernel, each.element) == calls[0].key else each
+                for each in read_call_times(directory, cpu_id)
+            ]
             write_call_times(directory, cpu_id, known)
 
 

@@ -78,7 +78,7 @@ def measure(
             if len(cores) > 1:
                 loaded[place] = min(loaded[place], max(on_each(cores, latency)))
                 total_bandwidths[place] = max(total_bandwidths[place], sum(on_each(cores, bandwidth)))
-        usable += on_each(cores[:1], lambda: usable_bytes(probe, sizes, latencies))
+        usable += on_each(cores[:1], lambda: usable_bytes(probe, sizes, latencies, sets[-1]))
         if progress is not None:
             progress(turn + 1, rounds)
     if len(cores) == 1:

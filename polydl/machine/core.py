@@ -128,8 +128,8 @@ class Core:
     first_cache_bytes: int
     #: Bytes of the second-level cache. The system says so.
     second_cache_bytes: int
-    #: Bytes of the last cache before memory that a program gets, beside others that share it. Measured with the
-    #: machine's other speeds.
+    #: Bytes of the last cache before memory that a program gets, beside others that share it. The system says how many
+    #: it has; the rest is measured with the machine's other speeds.
     last_cache_bytes: int
     #: Bytes that come from the second-level cache in a cycle. Measured with the machine's other speeds.
     second_cache_bytes_per_cycle: float

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
@@ -153,6 +153,12 @@ def write(profile: Profile, path: Path) -> None:
         ) from None
 
 
+def is_usable(count: Any, cache_bytes: Sequence[int]) -> bool:
+    """Whether a program may get so many bytes of the last of these caches."""
+    least = cache_bytes[-2] if len(cache_bytes) > 1 else 0
+    return isinstance(count, int) and least < count <= cache_bytes[-1]
+
+
 def _immutable(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
@@ -174,8 +180,8 @@ def _check(profile: Profile) -> None:
         raise ValueError(f"{len(profile.levels)} levels for {len(profile.identity.cache_bytes)} caches and memory")
     if not all(isinstance(x, int | float) and math.isfinite(x) and x > 0 for x in numbers):
         raise ValueError("speeds are positive and finite")
-    if not (isinstance(profile.usable_bytes, int) and 0 <= profile.usable_bytes <= profile.identity.cache_bytes[-1]):
-        raise ValueError("usable_bytes are those of the last cache, or a part of them")
+    if profile.usable_bytes != 0 and not is_usable(profile.usable_bytes, profile.identity.cache_bytes):
+        raise ValueError("usable_bytes are those of the last cache, or a part of them beyond the cache before")
 
 
 def document(profile: Profile) -> Mapping[str, Any]:

@@ -14,7 +14,7 @@ from statistics import median
 import tomli_w
 
 from polydl.files import replacing
-from polydl.machine.profile import Profile
+from polydl.machine.profile import Profile, is_usable
 from polydl.native import Runtime, runtime
 
 # Of the probes; what earlier ones measured is measured again.
@@ -47,7 +47,7 @@ def calibrated_speeds(profile: Profile) -> Speeds:
 
 def stored_or_measured(cpu_id: str, sizes: tuple[int, ...], memory_bytes: int, directory: Path) -> Speeds:
     path = directory / f"{cpu_id}.toml"
-    known = _read_speeds(path, cpu_id, len(sizes))
+    known = _read_speeds(path, cpu_id, sizes)
     if known is not None:
         return known
     speeds = measure(runtime(), sizes, memory_bytes)
@@ -58,19 +58,19 @@ def stored_or_measured(cpu_id: str, sizes: tuple[int, ...], memory_bytes: int, d
     return speeds
 
 
-def _read_speeds(path: Path, cpu_id: str, levels: int) -> Speeds | None:
+def _read_speeds(path: Path, cpu_id: str, sizes: tuple[int, ...]) -> Speeds | None:
     """None for a file that is absent, damaged, of other probes or of another processor."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         latencies = tuple(float(x) for x in table["latencies"])
         bandwidths = tuple(float(x) for x in table["bandwidths"])
         peak, usable = float(table["peak_gflops"]), int(table["usable_bytes"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, OverflowError, KeyError, TypeError):
         return None
-    sound = all(math.isfinite(x) and x > 0 for x in (*latencies, *bandwidths, peak, usable))
+    sound = all(math.isfinite(x) and x > 0 for x in (*latencies, *bandwidths, peak)) and is_usable(usable, sizes)
     if (table.get("version"), table.get("cpu_id")) != (_VERSION, cpu_id) or not sound:
         return None
-    if {len(latencies), len(bandwidths)} != {levels + 1}:
+    if {len(latencies), len(bandwidths)} != {len(sizes) + 1}:
         return None
     return Speeds(latencies, bandwidths, peak, usable)
 
@@ -96,18 +96,21 @@ def measure(probe: Runtime, sizes: tuple[int, ...], memory_bytes: int) -> Speeds
     for i in range(1, len(sets)):
         latencies[i] = max(latencies[i], latencies[i - 1])
         bandwidths[i] = min(bandwidths[i], bandwidths[i - 1])
-    found = [usable_bytes(probe, sizes, latencies) for _ in range(_WALKS)]
+    found = [usable_bytes(probe, sizes, latencies, beyond) for _ in range(_WALKS)]
     return Speeds(tuple(latencies), tuple(bandwidths), peak, int(median(found)))
 
 
-def usable_bytes(probe: Runtime, sizes: Sequence[int], latencies: Sequence[float]) -> int:
+def usable_bytes(probe: Runtime, sizes: Sequence[int], latencies: Sequence[float], beyond_bytes: int) -> int:
     """As many bytes of the last cache as a random walk finds there, in sixteenths of its size.
 
     Others share it, on the other cores of a processor of which a virtual machine has a few. A walk lies within the
     cache if it is nearer to its latency than to that of memory, on a logarithmic scale; ``latencies`` are those of all
-    levels. A cache that is too large to be walked through, and a single one, are taken to be whole.
+    levels, memory's with ``beyond_bytes``. A cache that is too large to be walked through or to tell from memory, and a
+    single one, are taken to be whole.
     """
     last, whole = sizes[-1], _PARTS
+    if beyond_bytes <= last:
+        return last
     limit = math.sqrt(latencies[-2] * latencies[-1])
     most = min(_PARTS, _LARGEST_WALK * _PARTS // last)
     least = math.ceil(_PARTS * math.isqrt(sizes[-2] * last) / last) if len(sizes) > 1 else whole

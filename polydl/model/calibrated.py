@@ -97,9 +97,11 @@ class Calibrated(Microkernel):
         factors = self._factors.get((shape.element, vector_elements))
         if factors is None:
             return cycles
-        # What was timed of other calls may say too little: no call is faster than the core's peak.
+        # What was timed of other calls may say too little: none is faster than the core's peak, unless the formula says
+        # that it is, as of products of tiles.
         products = shape.m * shape.columns * shape.k * shape.batch
-        return max(cycles * factors.of(shape), products / (vector_elements * self.core.fma_per_cycle))
+        at_peak = products / (vector_elements * self.core.fma_per_cycle)
+        return max(cycles * factors.of(shape), min(cycles, at_peak))
 
     def waits(self, element: str, vector_elements: int) -> bool:
         """Not if a table covers such calls: it was measured with operands in the first two caches."""
