@@ -177,6 +177,15 @@ def test_builds_differ_in_flags_threads_and_directive(tmp_path: Path, monkeypatc
     assert [each.threads for each in plain_builds(directed, GCC, 1, "bounded")] == [1, 1]
 
 
+def test_every_build_may_be_what_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clang = Toolchain(Path("/usr/bin/clang"), "clang", "14.0.6", GCC.flags)
+    monkeypatch.setattr("polydl.plain_builds._others", lambda toolchain: (clang,))
+    builds = [each.kernel.id for each in plain_builds(parsed(tmp_path, DOT), GCC, 2, "bounded")]
+    assert [name for name in builds if "clang" in name]
+    pattern = SCHEMA["properties"]["best"]["properties"]["id"]["pattern"]
+    assert [name for name in builds if not re.fullmatch(pattern, name)] == []
+
+
 def test_directives_before_too_few_iterations_are_no_reason_to_compare_with_one_thread(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

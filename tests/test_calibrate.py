@@ -102,7 +102,9 @@ def test_a_kernel_without_floats_gets_no_table_and_says_so(stored: Profile, tmp_
 def test_constants_of_formulas_are_kept_and_measured_anew_with_their_microkernel(
     small: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    # A Zen 5: where steps take long, what each costs besides is lost in them.
     here, path = find(), tmp_path / "profile.toml"
+    here = replace(here, identity=replace(here.identity, cpu_id="AuthenticAMD-26-2-1-48K-1024K-32768K"))
     truth = {"call_cycles": 11.0, "block_step_cycles": 0.4, "library_slowdown": 1.3, "library_call_cycles": 40.0}
 
     def as_if(kernel: Microkernel, sites: Sequence[GemmSite], vector_bytes: int, _: object) -> dict[GemmShape, float]:
