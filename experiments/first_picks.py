@@ -17,7 +17,7 @@ import json
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import geometric_mean, median
 from typing import Any
@@ -26,9 +26,9 @@ import click
 
 from experiments import json_lines
 from experiments.tables import markdown
+from experiments.two_versions import VERSIONS
 
 Document = dict[str, Any]
-VERSIONS = ("before", "after")
 STATES = ("fresh", "second", "calibrated")
 _EXAMPLE = Path(__file__).parents[1] / "examples" / "conv.c"
 _WORKLOADS = (
@@ -43,7 +43,7 @@ def environment(home: Path) -> dict[str, str]:
 
 
 def optimized(program: Path, workload: Sequence[str], known: Mapping[str, str]) -> Document:
-    """The report of one command, without records. Raises CalledProcessError if it fails."""
+    """The report of one command, which measures all anew. Raises CalledProcessError if it fails."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         words = ["optimize", *workload, "--threads", "1", "--fresh", "--quiet", "--out", folder, "--json", str(report)]
@@ -62,15 +62,15 @@ def seconds(report: Document) -> dict[str, float]:
     }
 
 
-def states(program: Path, home: Path) -> Iterator[tuple[str, Mapping[str, str]]]:
-    """Each state in an environment of its own, made as it is asked for."""
-    yield "fresh", environment(home / "fresh")
+def states(program: Path, home: Path) -> Iterator[tuple[str, Callable[[str], Mapping[str, str]]]]:
+    """Each state, made as it is asked for, and the environment that it is in for a workload."""
+    yield "fresh", lambda name: environment(home / "fresh" / name)
     second = environment(home / "second")
     optimized(program, [str(_EXAMPLE)], second)
-    yield "second", second
+    yield "second", lambda _: second
     calibrated = environment(home / "calibrated")
     subprocess.run([program, "calibrate"], env=calibrated, check=True, capture_output=True)
-    yield "calibrated", calibrated
+    yield "calibrated", lambda _: calibrated
 
 
 @click.group(help=__doc__)
@@ -95,9 +95,7 @@ def measure(programs: tuple[Path, Path], names: tuple[str, ...], rounds: int, ou
                     for version, each, (state, known) in zip(VERSIONS, programs, both, strict=True):
                         if (number, state, name, version) in done:
                             continue
-                        if state == "fresh":
-                            known = environment(Path(folder) / f"{version}-{name}")
-                        taken = seconds(optimized(each / "polydl", ["--workload", name], known))
+                        taken = seconds(optimized(each / "polydl", ["--workload", name], known(name)))
                         line = {"round": number, "state": state, "workload": name, "version": version, **taken}
                         json_lines.add(line, out)
                         print(*line.values(), flush=True)

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from polydl.ir.scop import Scop
+
 _LINE_BYTES = 64
 
 
@@ -31,6 +33,16 @@ def at_a_line(contents: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     place = space[first : first + contents.nbytes].view(contents.dtype)
     place[:] = contents
     return place
+
+
+def arrays(nest: Scop) -> list[np.ndarray[Any, Any]]:
+    """Floats for all parameters, each at the beginning of a line."""
+    generator = np.random.default_rng(0)
+    filled = []
+    for parameter in nest.function.parameters:
+        values = generator.uniform(-1, 1, nest.array(parameter.array).elements)
+        filled.append(at_a_line(values.astype(np.float32)))
+    return filled
 
 
 def in_turns(functions: Sequence[Any], passed: Sequence[Any], rounds: int, least_seconds: float) -> list[list[float]]:

@@ -18,13 +18,11 @@ from statistics import geometric_mean, median
 from typing import Any
 
 import click
-import numpy as np
 
 from experiments import json_lines
-from experiments.in_turns import at_a_line, built, in_turns
+from experiments.in_turns import arrays, built, in_turns
 from experiments.tables import markdown
 from polydl import pipeline, workloads
-from polydl.ir.scop import Scop
 from polydl.machine import Constant, Machine
 
 Document = dict[str, Any]
@@ -42,16 +40,6 @@ _FLAGS = ("-O3", "-march=native", "-ffast-math")
 def having(machine: Machine, steps: Sequence[int]) -> Machine:
     """The machine with those distances, in the order of the places."""
     return replace(machine, constants=(*machine.constants, *map(Constant, _PLACES, steps)))
-
-
-def arrays(nest: Scop) -> list[np.ndarray[Any, Any]]:
-    """Floats for all parameters, each at the beginning of a line."""
-    generator = np.random.default_rng(0)
-    filled = []
-    for parameter in nest.function.parameters:
-        values = generator.uniform(-1, 1, nest.array(parameter.array).elements)
-        filled.append(at_a_line(values.astype(np.float32)))
-    return filled
 
 
 def measured(workload: str, machine: Machine, folder: Path) -> Iterator[Document]:

@@ -3,10 +3,9 @@
     python -m experiments.same_set measure --out same_set.jsonl
     python -m experiments.same_set table same_set.jsonl
 
-Calls of a microkernel multiply 64 steps of k, again and again with the same operands: A's columns, or B's, lie
-some bytes apart (`polydl/model/same_set.py`). A line of the output is one
-call of them all: its samples and what is predicted, in
-seconds.
+Calls of a microkernel multiply 64 steps of k, again and again with the same operands: A's columns, or B's, lie some
+bytes apart (`polydl/model/same_set.py`). A line of the output is 256 such calls: their samples and what is predicted,
+in seconds.
 """
 
 from __future__ import annotations
@@ -20,8 +19,7 @@ from typing import Any
 import click
 
 from experiments import json_lines
-from experiments.in_turns import built, in_turns
-from experiments.prefetch_distances import arrays
+from experiments.in_turns import arrays, built, in_turns
 from experiments.tables import markdown
 from polydl import pipeline
 from polydl.ir.variant import UseMicrokernel, Variant

@@ -169,3 +169,11 @@ def no_compiler_unless_native(
     """A test finds a compiler only if its mark says that it needs one."""
     if request.node.get_closest_marker("native") is None:
         monkeypatch.setenv("PATH", commands_but_compilers)
+
+
+@pytest.fixture(params=(80, 110, 200))
+def width(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """The columns of the terminal."""
+    monkeypatch.setenv("COLUMNS", str(request.param))
+    columns: int = request.param
+    return columns

@@ -36,14 +36,6 @@ from polydl.presentation.tables import parts, rendered, table
 from polydl.records.queries import summaries
 
 ROOT = Path(__file__).parents[1]
-WIDTHS = (80, 110, 200)
-
-
-@pytest.fixture(params=WIDTHS)
-def width(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setenv("COLUMNS", str(request.param))
-    columns: int = request.param
-    return columns
 
 
 def longest(text: str) -> int:

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from nest_factory import convolution, make_scop, matmul
 from page_documents import document as run_document
 from test_explain import planned
-from test_shown import WIDTHS, longest
+from test_shown import longest
 
 from polydl.cli import main
 from polydl.machine import Machine
@@ -20,13 +20,6 @@ from polydl.reuse.working_sets import working_sets
 from polydl.tuning import Nest, Tuned
 
 RECORDED = Path(__file__).parent / "data" / "bench_results.json"
-
-
-@pytest.fixture(params=WIDTHS)
-def width(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
-    monkeypatch.setenv("COLUMNS", str(request.param))
-    columns: int = request.param
-    return columns
 
 
 def test_a_benchmark_has_a_row_for_each_workload_and_peer(width: int) -> None:

@@ -178,8 +178,8 @@ def first_use(
                 if report is not None:
                     report(number + 1, len(steps))
             if left:
-                known |= {key: replace(known[key], complete=True) for key in left}
-                known |= _with_constants({key: known[key] for key in left}, kernels, core)
+                timed_now = {key: replace(known[key], complete=True) for key in left}
+                known |= _with_constants(timed_now, kernels, core)
                 write_call_times(directory, machine.cpu_id, known.values())
     except OSError:
         return None
@@ -229,10 +229,14 @@ def _with_constants(
 
 def _spread(kernel: Microkernel, vector_bytes: int, known: CallTimes) -> list[Call]:
     """Calls of all sizes of a microkernel and element type that are not known, in random order, the same each time."""
-    timed_before = {(each.m, each.n, each.k) for each in known.calls}
     sites = list(grid_sites(kernel, known.element, vector_bytes // ELEMENTS[known.element]))
     random.Random(_SEED).shuffle(sites)
-    return [Call(kernel, site) for site in sites if (site.m[0], site.n[0], site.k[0]) not in timed_before]
+    return [Call(kernel, site) for site in sites if not _is_timed(site, known)]
+
+
+def _is_timed(site: GemmSite, known: CallTimes) -> bool:
+    """Whether the call with the site's full tile was timed, whatever its batch."""
+    return any((call.m, call.n, call.k) == (site.m[0], site.n[0], site.k[0]) for call in known.calls)
 
 
 def _in_turns(
@@ -275,9 +279,7 @@ def _left(known: Mapping[Key, CallTimes], calls: Iterable[Call], versions: Mappi
         mine = times if times is not None and times.versions == versions[call.key] else None
         if mine is None or not mine.complete:
             waiting = left.setdefault(call.key, [])
-            timed_before = set() if mine is None else {(each.m, each.n, each.k) for each in mine.calls}
-            site = call.site
-            if (site.m[0], site.n[0], site.k[0]) not in timed_before and len(waiting) < _MOST_CALLS:
+            if len(waiting) < _MOST_CALLS and (mine is None or not _is_timed(call.site, mine)):
                 waiting.append(call)
     return left
 

@@ -28,13 +28,20 @@ def repeated_cycles(kernel: Microkernel, shape: GemmShape, vector_elements: int)
         return 0.0
     core = kernel.core
     width, steps = REAL_BYTES[shape.element], shape.k * shape.batch
-    block = kernel.register_block(shape, vector_elements)
-    rows, columns = core.usual_block(shape.m, shape.columns, width) if block is None else block
+    rows, columns = kept_block(kernel, shape, vector_elements, width, core)
     a, b = width * shape.m * steps, width * shape.columns * steps
     panel, strip = width * min(rows, shape.m) * steps, width * min(columns, shape.columns) * steps
     filled = a * -(-shape.columns // columns) * _lost(a + strip, core)
     filled += b * -(-shape.m // rows) * _lost(panel + strip, core)
     return waiting_cycles(filled, core)
+
+
+def kept_block(
+    kernel: Microkernel, shape: GemmShape, vector_elements: int, element_bytes: int, core: Core
+) -> tuple[int, int]:
+    """Rows and columns of C, of so many bytes each, that a call keeps in registers, or the usual ones."""
+    block = kernel.register_block(shape, vector_elements)
+    return core.usual_block(shape.m, shape.columns, element_bytes) if block is None else block
 
 
 def _lost(between: int, core: Core) -> float:

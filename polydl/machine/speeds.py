@@ -108,12 +108,12 @@ def usable_bytes(probe: Runtime, sizes: Sequence[int], latencies: Sequence[float
     levels, memory's with ``beyond_bytes``. A cache that is too large to be walked through or to tell from memory, and a
     single one, are taken to be whole.
     """
-    last, whole = sizes[-1], _PARTS
-    if beyond_bytes <= last:
+    last = sizes[-1]
+    if len(sizes) == 1 or beyond_bytes <= last:
         return last
     limit = math.sqrt(latencies[-2] * latencies[-1])
     most = min(_PARTS, _LARGEST_WALK * _PARTS // last)
-    least = math.ceil(_PARTS * math.isqrt(sizes[-2] * last) / last) if len(sizes) > 1 else whole
+    least = math.ceil(_PARTS * math.isqrt(sizes[-2] * last) / last)
     if least >= most:
         return last
     # The most parts within the cache, and the fewest beyond: the set that its latency was measured with lies within.

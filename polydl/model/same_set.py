@@ -13,6 +13,7 @@ from __future__ import annotations
 from math import gcd
 
 from polydl.contracts import GemmShape, Microkernel
+from polydl.contracts.first_cache import kept_block
 from polydl.machine import Core
 
 
@@ -26,9 +27,8 @@ def same_set_cycles(
     """
     if "copies" in kernel.abilities:
         return 0.0
-    _, width_a, width_b = element_bytes
-    block = kernel.register_block(shape, vector_elements)
-    rows, columns = core.usual_block(shape.m, shape.columns, element_bytes[0]) if block is None else block
+    width_c, width_a, width_b = element_bytes
+    rows, columns = kept_block(kernel, shape, vector_elements, width_c, core)
     columns = min(columns, shape.columns)
     latency = core.second_cache_latency_cycles
     step = _waits(shape.lda * width_a, shape.k, core) * latency
