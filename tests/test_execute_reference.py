@@ -19,13 +19,19 @@ from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.ranges import drawn_integers
 from polydl.execute.toolchain import Toolchain
+from polydl.frontend.data import with_inputs
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement
 from polydl.ir.scop import Scop
 
 QUICK = TimingPolicy(rounds=2, minimum_sample_seconds=1e-3, budget_seconds=2.0, timeout_seconds=60.0)
-
-
+KEEPS = matmul_kernel(
+    "keeps",
+    head="#include <string.h>\nstatic float kept[24][16];\nstatic int full;",
+    before="if (!full) memcpy(kept, A, sizeof kept); full = 1;",
+    loops="for (int i = 0; i < 24; i++) for (int j = 0; j < 20; j++) for (int k = 0; k < 16; k++)\n"
+    "C[i][j] += kept[i][k] * B[k][j];",
+)
 ROOT = Path(__file__).parents[1]
 
 
@@ -84,16 +90,33 @@ void kern(double E[23][8], double F[22][8])
 
 @pytest.mark.native
 def test_an_operand_that_is_kept_from_an_earlier_call_is_found_out(tmp_path: Path) -> None:
-    keeps = matmul_kernel(
-        "keeps",
-        head="#include <string.h>\nstatic float kept[24][16];\nstatic int full;",
-        before="if (!full) memcpy(kept, A, sizeof kept); full = 1;",
-        loops="for (int i = 0; i < 24; i++) for (int j = 0; j < 20; j++) for (int k = 0; k < 16; k++)\n"
-        "C[i][j] += kept[i][k] * B[k][j];",
-    )
-    _, result = measure(matmul(), [matmul_kernel("original"), keeps], tmp_path)
+    _, result = measure(matmul(), [matmul_kernel("original"), KEEPS], tmp_path)
     assert result.status == "wrong"
     assert "norm-wise error" in result.message
+
+
+@pytest.mark.native
+def test_an_operand_that_is_kept_is_found_out_on_data_of_a_file(tmp_path: Path) -> None:
+    generator, inputs = np.random.default_rng(0), tmp_path / "inputs.npz"
+    np.savez(inputs, A=generator.random((24, 16), np.float32), B=generator.random((16, 20), np.float32))
+    nest = with_inputs(matmul(), inputs)
+    _, result, same = measure(nest, [matmul_kernel("original"), KEEPS, matmul_kernel("same")], tmp_path)
+    assert (result.status, same.status, same.message) == ("wrong", "ok", "")
+
+
+@pytest.mark.native
+def test_of_kernels_that_take_long_the_one_that_leads_is_checked_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checking, "LONG_SECONDS", 0.0)
+    slow, slower = (
+        matmul_kernel(f"{turns} turns", before=f"for (volatile int turn = 0; turn < {turns}; turn++) ;\n")
+        for turns in (200_000, 2_000_000)
+    )
+    _, wrong, leader, other = measure(matmul(), [matmul_kernel("original"), KEEPS, slow, slower], tmp_path)
+    assert wrong.status == "wrong"
+    assert (leader.status, leader.message) == ("ok", "")
+    assert (other.status, other.message) == ("ok", ONCE)
 
 
 @pytest.mark.slow

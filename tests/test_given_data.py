@@ -15,7 +15,8 @@ import polydl
 from polydl.bench.polybench import program
 from polydl.cli import main
 from polydl.errors import ExecutionError, OptionError
-from polydl.execute.arrays import Data, element_dtype
+from polydl.execute.arrays import Data, element_dtype, numbers
+from polydl.execute.checking import ONCE_GIVEN
 from polydl.frontend.data import with_data, with_initializer, with_inputs
 from polydl.ir.scop import Scop
 
@@ -73,6 +74,8 @@ def test_arrays_of_a_file_take_the_place_of_random_data(file: Path, tmp_path: Pa
     np.savez(inputs, x=np.linspace(11.0, 12.0, 20), shift=np.float64(4.0))
     result = polydl.optimize(file, function="roots", inputs=inputs, **FEW)
     assert {each.measurement.status for each in result.tried} == {"ok"}
+    # Half of them is below 10, and has no root.
+    assert all(each.measurement.message.startswith(ONCE_GIVEN) for each in result.tried)
     np.savez(inputs, x=np.linspace(1.0, 2.0, 20))
     with pytest.raises(ExecutionError, match="on the given data"):
         polydl.optimize(file, function="roots", inputs=inputs, **FEW)
@@ -204,22 +207,24 @@ def test_neighbours_of_given_data_are_a_rounding_away(tmp_path: Path) -> None:
     assert 150 < np.sum(steps < 0) < 250 < np.sum(steps != 0)
     assert np.any(near != also_near)
     path.write_bytes(np.arange(8, dtype=np.int32).tobytes())
-    integers = Data(0, True, given=[(3, str(path), 0, "int")], neighbours=1)
+    integers = Data(0, True, given=[(3, str(path), 0, "int")], neighbours=1, turn=1)
     assert [values.tolist() for _, values in integers.chunks(3, np.dtype(np.int32), 8)] == [[*range(8)]]
 
 
 @pytest.mark.parametrize("element", ["float", "double", "bfloat16"])
-def test_given_data_are_the_same_in_all_turns_and_widened_where_asked(tmp_path: Path, element: str) -> None:
+def test_given_data_are_halved_in_the_second_turn_and_widened_where_asked(tmp_path: Path, element: str) -> None:
     stored = np.arange(1, 9, dtype=np.float32)
     path = tmp_path / "values"
     if element == "bfloat16":
         path.write_bytes(bytes(8) + (stored.view(np.uint32) >> 16).astype(np.uint16).tobytes())
     else:
         path.write_bytes(bytes(8) + stored.astype(element_dtype(element)).tobytes())
-    for turn in (0, 1):
-        data = Data(0, True, turn=turn, given=[(3, str(path), 8, element)])
+    for turn, constant, factor in ((0, (), 1.0), (1, (), 0.5), (1, (3,), 1.0)):
+        data = Data(0, True, turn=turn, constant=constant, given=[(3, str(path), 8, element)])
         ((start, values),) = data.chunks(3, np.dtype(np.float64), 8)
         assert start == 0
         assert values.dtype == np.float64
-        assert values.tolist() == stored.tolist()
+        assert values.tolist() == (factor * stored).tolist()
+        ((_, values),) = data.chunks(3, element_dtype(element), 8)
+        assert numbers(values, element_dtype(element)).tolist() == (factor * stored).tolist()
     assert [values.max() < 1 for _, values in Data(0, True, given=[(3, "", 0, "float")]).chunks(2, stored.dtype, 4)]

@@ -101,7 +101,8 @@ class Data:
     signed: bool
     #: of what magnitude integers are, and, with ``bytes``, real numbers
     integers: Integers = "whole"
-    #: the first chunk of each array has other contents in each turn, the rest the same
+    #: the first chunk of each array of random numbers has other contents in each turn, the rest the same; real numbers
+    #: in files are halved in all turns but the first
     turn: int = 0
     #: whether ``double`` holds what ``float`` otherwise does, and ``long double`` what ``double`` does
     widened: bool = False
@@ -110,8 +111,7 @@ class Data:
     dominant: Sequence[tuple[int, int]] = ()
     #: the streams of arrays whose contents are the same in all turns
     constant: Sequence[int] = ()
-    #: arrays whose contents lie in files: stream, path, offset in bytes, and C type of the elements there. They are the
-    #: same in all turns
+    #: arrays whose contents lie in files: stream, path, offset in bytes, and C type of the elements there
     given: Sequence[tuple[int, str, int, str]] = ()
     #: where it is not 0, a third of the real numbers in files are replaced by the next larger ones and a third by the
     #: next smaller: which ones, depends on it
@@ -119,13 +119,14 @@ class Data:
 
     def chunks(self, stream: int, dtype: np.dtype[Any], elements: int) -> Iterator[tuple[int, Values]]:
         """The contents of one array in chunks: (index of the first element, values)."""
+        turn = 0 if stream in self.constant else self.turn
         given = next((each[1:] for each in self.given if each[0] == stream), None)
         if given is not None:
             for start, values in _stored(*given, dtype, elements):
-                yield start, self._neighbours(values, (stream, start)) if self.neighbours else values
+                contents = self._neighbours(values, (stream, start)) if self.neighbours else values
+                yield start, _halved(contents, dtype) if turn else contents
             return
         extent = dict(self.dominant).get(stream)
-        turn = 0 if stream in self.constant else self.turn
         for start in range(0, elements, CHUNK):
             key = (self.seed, stream, start // CHUNK, *((turn,) if turn and not start else ()))
             values = self._draw(key, dtype, min(CHUNK, elements - start))
@@ -180,6 +181,14 @@ def _stored(path: str, offset: int, element: str, dtype: np.dtype[Any], elements
     for start in range(0, elements, CHUNK):
         values = np.array(whole[start : start + CHUNK])
         yield start, values if stored == dtype else numbers(values, stored).astype(dtype)
+
+
+def _halved(values: Values, dtype: np.dtype[Any]) -> Values:
+    """Half of each real number, which rounds none but the smallest; integers as they are."""
+    if _is_bfloat16(dtype):
+        return bfloat16.from_float(numbers(values, dtype) * np.float32(0.5))
+    halved: Values = values * dtype.type(0.5) if dtype.kind == "f" else values
+    return halved
 
 
 class Buffer:

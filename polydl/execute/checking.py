@@ -16,6 +16,7 @@ from polydl.execute.child import Child, ChildError, InputHolder
 from polydl.execute.comparison import Noise, worst
 from polydl.execute.contract import NO_REFERENCE, Built, Peer
 from polydl.execute.participant import Job, Participant
+from polydl.execute.rounds import LONG_SECONDS
 from polydl.execute.timing import calibrate, first_run
 from polydl.execute.tolerance import LARGEST, with_source_error
 
@@ -29,6 +30,7 @@ _NEIGHBOURS_SECONDS = 1.0
 # Of an array's elements, as many may be nothing but rounding errors.
 _MOST_NOISE = 0.5
 ONCE = "checked with one set of data only, since a run takes long"
+ONCE_GIVEN = "checked with one set of data only, since with half of the given numbers the source's result is not finite"
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,8 @@ class Expected:
     far: float | None = None
     #: for each checked run, the elements that are rounding errors in the source itself, and are not compared
     noise: tuple[Marks, ...] = ()
+    #: why there is only one set of data, where a kernel's own run is short
+    once: str = ONCE
 
 
 @dataclass(frozen=True)
@@ -216,13 +220,14 @@ class Checker:
 
     def _store(self, participant: Participant, wider: Wider | None) -> Expected:
         """Run on signed data, and on positive data if those lead to NaN (a square root) or infinity."""
-        wrong = ""
+        wrong: str | None = ""
         for signed in (True, False):
             offsets: list[dict[str, int]] = []
             exact: Exact | None = None
             far: float | None = None
             tolerances: list[float] = []
             noise: list[Marks] = []
+            once = ONCE
             for turn in (0, 1):
                 if turn or not signed:
                     self.fill(participant, signed, turn)
@@ -233,6 +238,8 @@ class Checker:
                 reply = participant.running.request("store", self._job.walk_seconds, path=path)
                 wrong = reply["wrong"]
                 if wrong is not None:
+                    if turn and self._job.data.given:
+                        wrong, once = None, ONCE_GIVEN
                     break
                 offsets.append(reply["offsets"])
                 tolerances.append(self._job.tolerance)
@@ -253,7 +260,7 @@ class Checker:
                 if seconds > _SECOND_REFERENCE_SECONDS:
                     break
             if wrong is None:
-                return Expected(signed, tuple(offsets), tuple(tolerances), exact, far, tuple(noise))
+                return Expected(signed, tuple(offsets), tuple(tolerances), exact, far, tuple(noise), once)
             if reply["finite"]:
                 break
         raise ChildError("wrong", f"{NO_REFERENCE}: {wrong}")
@@ -371,15 +378,17 @@ class Checker:
                 self._measure_accuracy(participant, expected.exact, most_error)
         calibrate(self._job, participant)
 
-    def check_again(self, participant: Participant, expected: Expected) -> None:
+    def check_again(self, participant: Participant, expected: Expected, *, leads: bool) -> None:
         """Verify again after timing, with other data.
 
-        A data race need not show the first time, nor what is kept of an earlier call. Not where it would take long.
+        A data race need not show the first time, nor what is kept of an earlier call. Where a run takes long, only a
+        participant that ``leads`` is verified again, since it may be the winner; none whose run takes very long.
         """
         if isinstance(participant.program, Peer):
             return
-        if participant.long or len(expected.offsets) < 2:
-            participant.notes.append(ONCE)
+        most_seconds = _SECOND_REFERENCE_SECONDS if leads else LONG_SECONDS
+        if participant.seconds >= most_seconds or len(expected.offsets) < 2:
+            participant.notes.append(ONCE if participant.seconds >= most_seconds else expected.once)
             return
         self.fill(participant, expected.signed, 1)
         participant.running.request("run", self._job.policy.timeout_seconds)

@@ -93,7 +93,9 @@ class LocalExecutor:
             try:
                 job = replace(_job(scop, cores, seed, policy, directory), most_error=most_error)
                 given = given_arrays(scop, job, reference.toolchain)
-                job = replace(job, data=replace(job.data, given=given))
+                if given:
+                    # Both checked runs have other contents in all of their elements, so that no memory is shared.
+                    job = replace(job, data=replace(job.data, given=given), shared=[], shared_bytes=0)
             except UnsupportedConstructError as error:
                 plain.failure = ChildError("unsupported", error.message)
             except ChildError as failure:
