@@ -44,6 +44,7 @@ def timing(*samples: float, disturbed: tuple[int, ...] = (), direct: bool = Fals
     return {
         "status": "ok",
         "direct": direct,
+        "note": "",
         "caveat": "",
         "samples": [{"seconds": each, "disturbed": place in disturbed} for place, each in enumerate(samples)],
     }
@@ -135,6 +136,20 @@ def test_every_draw_takes_equally_many_samples_of_both() -> None:
     found = mean_ratio(layers, "other")
     assert found is not None
     assert found[0].value == pytest.approx(1.0, abs=5e-3)
+
+
+def test_what_a_library_ran_as_its_best_direct_way_is_one_of_all_its_ways() -> None:
+    """A library that is asked twice chooses twice, and either choice may be a poor one."""
+    ours = timing(*[1.0] * 5, direct=True)
+    slow, fast = timing(*[3.0] * 5), timing(*[2.0] * 5, direct=True)
+    poor = layer_of("x", [ours], onednn=slow, **{"onednn-direct": fast})
+    assert [ratio(poor, peer).value for peer in ("onednn", "onednn-direct")] == pytest.approx([2.0, 2.0])  # type: ignore[union-attr]
+    slow, fast = timing(*[3.0] * 5, direct=True), {**timing(*[2.0] * 5), "note": "oneDNN 2.6.3, direct jit, nhwc"}
+    poor = layer_of("x", [ours], onednn=fast, **{"onednn-direct": slow})
+    assert ratio(poor, "onednn-direct").value == pytest.approx(2.0)  # type: ignore[union-attr]
+    winograd = {**fast, "note": "oneDNN 2.6.3, Winograd jit, nhwc"}
+    other = layer_of("x", [ours], onednn=winograd, **{"onednn-direct": slow})
+    assert ratio(other, "onednn-direct").value == pytest.approx(3.0)  # type: ignore[union-attr]
 
 
 def test_direct_peers_are_compared_with_variants_that_compute_every_product() -> None:

@@ -7,10 +7,11 @@ import statistics
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 
 from polydl.execute.checking import Checker, Expected, Originals
 from polydl.execute.child import ChildError, InputHolder
-from polydl.execute.contract import Finished, FinishedCallback, Progress
+from polydl.execute.contract import Built, Finished, FinishedCallback, Peer, Progress
 from polydl.execute.participant import Job, Participant
 from polydl.execute.rounds import longest_seconds, usual_rate
 from polydl.execute.timing import Timer
@@ -148,9 +149,7 @@ class Session:
 
     def _final(self, expected: Expected, count: int, budget_seconds: float) -> None:
         """Time the ``count`` fastest of all waves in the same rounds; their earlier samples are dropped."""
-        usual = usual_rate(sample for participant in self._others for sample in participant.raw)
-        passed = [participant for participant in self._others if participant.failure is None and participant.raw]
-        passed.sort(key=lambda participant: participant.measurement(usual).seconds_median or 0.0)
+        passed = self._fastest_first(self._others)
         finalists = passed[:count]
         for participant in passed:
             participant.final = participant in finalists
@@ -172,22 +171,36 @@ class Session:
     ) -> None:
         checker = self._checker
         with ExitStack() as stack:
-            # Started side by side, as they spend their time on imports and random data.
-            for participant in wave:
+            # A peer tries its ways when it starts, and is alone meanwhile.
+            peers = [participant for participant in wave if isinstance(participant.program, Peer)]
+            for participant in peers:
                 self._attempt(participant, lambda p: checker.launch(p, expected.signed, stack))
-            for participant in wave:
+                self._attempt(participant, checker.wait)
+            # Others are started side by side, as they spend their time on imports and random data.
+            kernels = [participant for participant in wave if isinstance(participant.program, Built)]
+            for participant in kernels:
+                self._attempt(participant, lambda p: checker.launch(p, expected.signed, stack))
+            for participant in kernels:
                 self._attempt(participant, checker.wait)
             for participant in wave:
                 self._attempt(participant, lambda p: self._check(p, expected))
                 participant.verified = participant.failure is None
                 self._report_check(participant)
             self._timer.time([p for p in (*company, *wave) if p.failure is None], budget_seconds, best)
-            for participant in wave:
-                self._attempt(participant, lambda p: checker.check_again(p, expected))
+            leads = True
+            for participant in self._fastest_first(wave):
+                self._attempt(participant, partial(checker.check_again, expected=expected, leads=leads))
+                leads = leads and (participant.failure is not None or isinstance(participant.program, Peer))
             # All of a wave or none, so that what goes on after an interruption compares them alike.
             with INTERRUPTION.deferred():
                 for participant in wave:
                     self._announce(participant)
+
+    def _fastest_first(self, participants: Sequence[Participant]) -> list[Participant]:
+        """Those that were timed and have not failed, by their medians."""
+        usual = usual_rate(sample for participant in self._others for sample in participant.raw)
+        timed = [participant for participant in participants if participant.failure is None and participant.raw]
+        return sorted(timed, key=lambda participant: participant.measurement(usual).seconds_median or 0.0)
 
     def _attempt(self, participant: Participant, step: Callable[[Participant], None]) -> None:
         """Do a step unless the participant has failed. If it fails now, its failure is kept and its process ended."""
