@@ -104,7 +104,10 @@ def table(document: Mapping[str, Any]) -> Iterator[str]:
 
 
 def ratios(document: Mapping[str, Any]) -> Iterator[str]:
-    """As Markdown: the mean call with all threads, and of emitted code, over that on one thread, by the way to wait."""
+    """As Markdown: the mean call with all threads, and of emitted code, over that on one thread, by the way to wait.
+
+    The work of a cell is its seconds, or the name of a nest.
+    """
     means = list(_means(document["cells"]))
     alone = {(cell["busy"], cell["work"]): cell["mean"] for cell in means if cell["threads"] == 1}
     over = {
@@ -115,7 +118,11 @@ def ratios(document: Mapping[str, Any]) -> Iterator[str]:
     ways = list(dict.fromkeys((way, taken) for _, _, way, taken in over))
     heads = [f"{'two' if taken == 'all' else 'emitted'}, {way}" for way, taken in ways]
     rows = [
-        [str(busy), _time(work), *(f"{over[busy, work, way, taken]:.2f}" for way, taken in ways)]
+        [
+            str(busy),
+            work if isinstance(work, str) else _time(work),
+            *(f"{over[busy, work, way, taken]:.2f}" for way, taken in ways),
+        ]
         for busy, work in alone
     ]
     yield from markdown(["busy processes", "work", *heads], rows)

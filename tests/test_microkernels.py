@@ -275,6 +275,24 @@ def test_tiles_are_as_exact_as_multiply_adds_and_pass_on_what_is_not_a_number(mo
 
 
 @pytest.mark.native
+@TILES
+def test_tiles_make_what_is_infinite_not_a_number_and_overflow_a_little_earlier(mode: Mode, tmp_path: Path) -> None:
+    case = site(m=(32, 32), n=(40, 40), k=(64, 64), lda=32, ldc=32, stride_bn=64, overwrites=True)
+    library = load(AMX, [case], mode, tmp_path)
+    library.setup()
+    a, b = np.ones((64, 32), np.float32), np.full((40, 64), np.float32(2.0**-100))
+    # The largest bfloat16 is 3.3895e38: what is between it and the largest float rounds to infinity.
+    b[3, 5], b[7, 9], b[11, 13] = np.inf, 3.4e38, 3.38e38
+    c = np.empty((40, 32), np.float32)
+    tail = (*(ctypes.c_int(0),) * 3, ctypes.c_long(1), ctypes.c_int(1))
+    library.run0(*(ctypes.c_void_p(array.ctypes.data) for array in (a, b, c)), *tail)
+    assert not np.isfinite(c[[3, 7]]).any()
+    assert np.isnan(c[3]).all()
+    finite = np.delete(np.arange(40), [3, 7])
+    np.testing.assert_allclose(c[finite], b[finite].sum(axis=1)[:, None] * np.ones(32), rtol=1e-5)
+
+
+@pytest.mark.native
 @pytest.mark.amx
 @pytest.mark.parametrize(
     ("kernel", "compiler"),

@@ -77,6 +77,21 @@ void f(float out[8], const float a[8][64]) {
 #pragma endscop
 }
 """
+# The product of two elements is of an ordinary size, and that of alpha with one of them isn't.
+SCALED = PRODUCT.replace("const float b", "float alpha, const float b").replace(
+    "a[i][k] * b[k][j]", "alpha * (a[i][k] * b[k][j])"
+)
+QUOTIENTS = """\
+void f(float out[8][64], const float x[8][64], const float d[8]) {
+#pragma scop
+  for (int i = 0; i < 8; i++)
+    for (int j = 0; j < 64; j++)
+      out[i][j] = x[i][j] / d[i];
+#pragma endscop
+}
+"""
+#: The levels that admit any method whose error is known.
+METHODS_OF_ANY_KIND = ("bounded", "fast")
 Values = NDArray[np.float32]
 Function = Callable[..., None]
 
@@ -99,6 +114,22 @@ def functions(scop: Scop, tmp_path: Path, *kernels: KernelSource) -> list[Functi
     built = EXECUTOR.build(named, Toolchain.find(), tmp_path)
     assert [each.message for each in built if each.library is None] == []
     return [load(each.library, scop) for each in built if each.library is not None]
+
+
+def products(
+    scop: Scop, tmp_path: Path, kernels: tuple[KernelSource, ...], a: Values, b: Values, **scalars: float
+) -> list[Values]:
+    """What the original and each of the kernels makes of two matrices."""
+    results = []
+    for function in functions(scop, tmp_path, *kernels):
+        results.append(np.zeros((ROWS, ROWS), np.float32))
+        function(out=results[-1], a=a, b=b, **scalars)
+    return results
+
+
+def spoilt_rows(values: Values) -> set[int]:
+    """The rows with elements that are not finite."""
+    return {int(row) for row in np.flatnonzero(~np.isfinite(values).all(axis=1))}
 
 
 def convolved(function: Function, image: Values, filters: Values) -> Values:
@@ -127,10 +158,11 @@ def test_what_is_not_finite_goes_where_it_goes_in_the_source(level: Numerics, va
     np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("level", METHODS_OF_ANY_KIND)
 @pytest.mark.parametrize("value", [np.nan, np.inf])
-def test_winograd_spoils_the_tiles_of_a_pixel_that_is_not_finite(value: float, tmp_path: Path) -> None:
+def test_winograd_spoils_the_tiles_of_a_pixel_that_is_not_finite(level: Numerics, value: float, tmp_path: Path) -> None:
     scop = parse(tmp_path, CONVOLUTION)
-    source, fast = functions(scop, tmp_path, kernel_with(scop, "bounded", "Winograd F(4x4"))
+    source, fast = functions(scop, tmp_path, kernel_with(scop, level, "Winograd F(4x4"))
     image, filters = image_and_filters()
     image[6, 6, 3] = value
     expected, result = convolved(source, image, filters), convolved(fast, image, filters)
@@ -141,9 +173,10 @@ def test_winograd_spoils_the_tiles_of_a_pixel_that_is_not_finite(value: float, t
     assert np.isfinite(result).sum() == result.size - 16 * FILTERS
 
 
-def test_winograd_overflows_for_pixels_whose_products_do_not(tmp_path: Path) -> None:
+@pytest.mark.parametrize("level", METHODS_OF_ANY_KIND)
+def test_winograd_overflows_for_pixels_whose_products_do_not(level: Numerics, tmp_path: Path) -> None:
     scop = parse(tmp_path, CONVOLUTION)
-    kernels = (kernel_with(scop, "reassociated"), kernel_with(scop, "bounded", "Winograd F(4x4"))
+    kernels = (kernel_with(scop, "reassociated"), kernel_with(scop, level, "Winograd F(4x4"))
     source, one_by_one, winograd = functions(scop, tmp_path, *kernels)
     image, filters = image_and_filters()
     image, filters = np.sign(image) * np.float32(1e38), filters * np.float32(1e-10)
@@ -164,20 +197,60 @@ def test_zeros_around_an_image_meet_filters_that_are_not_finite(tmp_path: Path) 
     assert np.isnan(convolved(padded, image, filters)).all()
 
 
-def test_strassen_spoils_other_rows_of_a_block(tmp_path: Path) -> None:
+@pytest.mark.parametrize("level", METHODS_OF_ANY_KIND)
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_strassen_spoils_other_rows_of_a_block(level: Numerics, value: float, tmp_path: Path) -> None:
     scop = parse(tmp_path, PRODUCT)
-    kernels = (kernel_with(scop, "reassociated"), kernel_with(scop, "bounded", "Strassen, 7"))
-    source, one_by_one, strassen = functions(scop, tmp_path, *kernels)
+    kernels = (kernel_with(scop, "reassociated"), kernel_with(scop, level, "Strassen, 7"))
     generator = np.random.default_rng(4)
     a, b = generator.uniform(-1, 1, (2, ROWS, ROWS)).astype(np.float32)
-    a[5, 7] = np.nan
-    results = [np.zeros((ROWS, ROWS), np.float32) for _ in range(3)]
-    for function, out in zip((source, one_by_one, strassen), results, strict=True):
-        function(out=out, a=a, b=b)
-    spoilt = [set(np.flatnonzero(np.isnan(out).any(axis=1)).tolist()) for out in results]
-    assert spoilt[0] == spoilt[1] == {5}
-    assert {5} < spoilt[2]
-    assert len(spoilt[2]) <= 2
+    a[5, 7] = value
+    source, one_by_one, strassen = products(scop, tmp_path, kernels, a, b)
+    assert spoilt_rows(source) == spoilt_rows(one_by_one) == {5}
+    np.testing.assert_array_equal(np.isnan(one_by_one), np.isnan(source))
+    assert {5} < spoilt_rows(strassen)
+    assert len(spoilt_rows(strassen)) <= 2
+    # Infinity less infinity, where the source has infinities.
+    assert np.isnan(strassen[5]).any()
+
+
+@pytest.mark.parametrize("level", METHODS_OF_ANY_KIND)
+def test_strassen_overflows_in_sums_that_the_source_never_makes(level: Numerics, tmp_path: Path) -> None:
+    scop = parse(tmp_path, PRODUCT)
+    kernels = (kernel_with(scop, "reassociated"), kernel_with(scop, level, "Strassen, 7"))
+    generator = np.random.default_rng(5)
+    a = np.full((ROWS, ROWS), np.float32(2e38))
+    b = (generator.uniform(-1, 1, (ROWS, ROWS)) * 1e-10).astype(np.float32)
+    source, one_by_one, strassen = products(scop, tmp_path, kernels, a, b)
+    assert np.isfinite(source).all()
+    assert np.isfinite(one_by_one).all()
+    assert not np.isfinite(strassen).all()
+
+
+@pytest.mark.parametrize("level", METHODS_OF_ANY_KIND)
+def test_factors_in_another_order_overflow_where_those_of_the_source_do_not(level: Numerics, tmp_path: Path) -> None:
+    scop = parse(tmp_path, SCALED)
+    kernels = (kernel_with(scop, "reassociated"), kernel_with(scop, level, "factors of products in another order"))
+    a = np.full((ROWS, ROWS), np.float32(1e30))
+    b = np.full((ROWS, ROWS), np.float32(1e-30))
+    source, ordered, materialized = products(scop, tmp_path, kernels, a, b, alpha=1e20)
+    np.testing.assert_allclose(source, ROWS * 1e20, rtol=1e-4)
+    np.testing.assert_allclose(ordered, source, rtol=1e-4)
+    assert not np.isfinite(materialized).any()
+
+
+@pytest.mark.parametrize("level", METHODS_OF_ANY_KIND)
+def test_a_reciprocal_overflows_where_a_quotient_does_not(level: Numerics, tmp_path: Path) -> None:
+    scop = parse(tmp_path, QUOTIENTS)
+    kernels = (kernel_with(scop, "reassociated", microkernel="none"), kernel_with(scop, level, microkernel="none"))
+    # A quarter of the least normal number: its reciprocal is beyond the largest one.
+    x, d = np.full((8, 64), np.float32(2.0**-126)), np.full(8, np.float32(2.0**-129))
+    source, quotient, product = (np.zeros((8, 64), np.float32) for _ in range(3))
+    for function, out in zip(functions(scop, tmp_path, *kernels), (source, quotient, product), strict=True):
+        function(out=out, x=x, d=d)
+    assert (source == 8).all()
+    np.testing.assert_array_equal(quotient, source)
+    assert not np.isfinite(product).any()
 
 
 def test_an_overflow_that_depends_on_the_order_is_that_of_the_source_at_strict(tmp_path: Path) -> None:

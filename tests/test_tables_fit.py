@@ -1,4 +1,4 @@
-"""Tables of benchmarks, of many nests and of working sets fit the terminal, and lose nothing."""
+"""Tables of benchmarks, of many nests, of libraries and of working sets fit the terminal, and lose nothing."""
 
 from __future__ import annotations
 
@@ -7,14 +7,22 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from library_kernels import DECISION, KERNELS
 from nest_factory import convolution, make_scop, matmul
 from page_documents import document as run_document
+from symbolic_nests import product, symbolic
 from test_explain import planned
 from test_shown import longest
 
 from polydl.cli import main
+from polydl.execute.toolchain import Toolchain
+from polydl.libraries.build import Library, Settings
+from polydl.libraries.decision import choose
+from polydl.libraries.kernel import Kernel
+from polydl.libraries.product import symbolic_product
 from polydl.machine import Machine
 from polydl.presentation.analysis import dependences_text
+from polydl.presentation.library import library_text
 from polydl.presentation.tuning import tuned_text
 from polydl.reuse.working_sets import working_sets
 from polydl.tuning import Nest, Tuned
@@ -54,6 +62,32 @@ def test_many_nests_have_their_times_and_folders(width: int, tmp_path: Path) -> 
     joined = "".join(text.split())
     assert all("".join(name.split()) in joined for name in ("resnet_03", "refused.c", "failed", "folder_1"))
     assert "3 nests: 2 optimized, 1 failed; 1 were answered before" in text
+
+
+@pytest.mark.parametrize("verbose", [False, True])
+def test_a_library_has_its_kernels_and_the_shapes_that_lose_most(width: int, verbose: bool, tmp_path: Path) -> None:
+    nest = symbolic(product("A[i][k]", "B[k][j]", "float", ""), tmp_path)
+    kernels = {name: Kernel(blocking=blocking) for name, blocking in KERNELS.items()}
+    shapes = tuple({"M": m, "N": n, "K": k} for m in (1, 25, 60) for n in (2, 50) for k in (9, 40))
+    # The kernel that the decision takes is the slowest one, more so for few terms.
+    times = tuple(
+        {**dict.fromkeys(kernels, 1e-6), "original": 1e-6, choose(DECISION, shape): 1e-6 * (1 + 9 / shape["K"])}
+        for shape in shapes
+    )
+    files = {kind: Path(f"out/gemm_polydl.{kind}") for kind in ("c", "h", "so", "json", "cmake", "pc")}
+    library = Library(
+        nest, symbolic_product(nest), Machine.detect(threads=1), Toolchain(Path("gcc"), "gcc", "12.2", ()), kernels,
+        DECISION, shapes, times, kernels, Settings(10, 1.1, 0, False, 60.0), lambda _: nest.scop, files, "gemm",
+    )  # fmt: skip
+    text = library_text(library, verbose=verbose)
+    assert longest(text) <= width
+    joined = "".join(text.split())
+    assert all("".join(kernel.words(nest, library.product).split()) in joined for kernel in kernels.values())
+    assert "at most 2.00 times as long as the fastest kernel at 12 measured shapes" in " ".join(text.split())
+    assert "--max-slowdown 1.1" in text
+    losing = [line for line in text.splitlines() if line.split()[2:3] == ["9"]]
+    assert len(losing) == (6 if verbose else 4)
+    assert ("if (M * N <= 120)" in text) == verbose
 
 
 @pytest.mark.parametrize("deep", [False, True])

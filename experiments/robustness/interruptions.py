@@ -1,6 +1,7 @@
 """Interrupts ``polydl optimize`` at random moments, lets it go on, and looks for what is lost or measured twice.
 
     python -m experiments.robustness.interruptions --strikes 40 --seed 0 --out experiments/data/interruptions.jsonl
+    python -m experiments.robustness.interruptions --table experiments/data/interruptions.jsonl
 
 Each of the nests is optimized with a SIGINT at a random moment, and then once more to the end. Every other moment is
 before the candidates of a whole run are verified, and the others are after that, up to its end. Where a candidate was
@@ -18,12 +19,14 @@ import subprocess
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from experiments.json_lines import documents
 from experiments.robustness.kills import ordinary_signals, wait_until_caught
 from experiments.robustness.observed import POLYDL, Workplace, finish, new_mark, parsed
+from experiments.tables import markdown
 
 _SEARCH = ("--max-variants", "20", "--top-k", "4", "--threads", "1", "--microkernel", "c")
 
@@ -111,7 +114,11 @@ def main() -> int:
     parser.add_argument("--strikes", type=int, default=40)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--table", type=Path, help="lines of earlier runs to show in place of interrupting")
     options = parser.parse_args()
+    if options.table is not None:
+        print(*table(documents(options.table)), sep="\n")
+        return 0
     chance = random.Random(options.seed)
     strikes = []
     with tempfile.TemporaryDirectory() as root:
@@ -130,6 +137,33 @@ def main() -> int:
         "strikes": strikes, "faults": faults,
     }  # fmt: skip
     return finish(document, options.out)
+
+
+def table(runs: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A line of Markdown for each run."""
+    heads = ["commit", "seconds of a run", "interruptions", "candidates were verified: best so far emitted",
+             "they were not: nothing to emit", "had ended", "measured in full before", "of these measured again",
+             "faults"]  # fmt: skip
+    rows = []
+    for run in runs:
+        struck = [each for each in run["strikes"] if each["status"] == 130]
+        verified = [each for each in struck if each["verified"]]
+        again = sum(fault.startswith("measured twice") for fault in run["faults"])
+        counts = (
+            sum(each["measured_before"] for each in struck), again, len(run["faults"]),
+        )  # fmt: skip
+        rows.append(
+            [
+                run["commit"],
+                f"{run['command_seconds']:.1f}",
+                str(len(run["strikes"])),
+                f"{sum(each['emitted'] for each in verified)} of {len(verified)}",
+                str(len(struck) - len(verified)),
+                str(sum(each["status"] == 0 for each in run["strikes"])),
+                *map(str, counts),
+            ]
+        )
+    return markdown(heads, rows)
 
 
 def _summary(strikes: Sequence[dict[str, Any]]) -> str:

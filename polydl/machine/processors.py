@@ -102,9 +102,8 @@ FAMILIES = (
     ),
 )  # fmt: skip
 
-# Usual of all processors, and what the model was fitted with, on the machine of
-# docs/results/2026-11-21-xeon-amx-ranking.md; shares of transfers that show, on the four of
-# docs/results/2026-11-26-ranking.md.
+# Usual of all processors, and what the model was fitted with, on the Xeon of docs/results/2026-11-26-ranking.md; shares
+# of transfers that show, on all four machines there.
 _USUAL: Mapping[str, Any] = MappingProxyType(
     {
         "fma_per_cycle": 2.0,

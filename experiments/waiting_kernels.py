@@ -1,0 +1,141 @@
+"""What emitted kernels do on a machine that is busy: their calls on two threads, and as they choose, over one thread.
+
+    python -m experiments.waiting_kernels measure --out experiments/data/waiting-kernels.json
+    python -m experiments.waiting_kernels table experiments/data/waiting-kernels.json
+
+Each nest is optimized for all cores. Its emitted library, and the same C compiled with ``-DPOLYDL_ALL_THREADS``, are
+then called again and again in processes of their own, with OpenMP's ways to wait (``experiments/waiting.py``), beside
+busy processes. One thread is the emitted library with ``OMP_NUM_THREADS=1``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import os
+import platform
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import prod
+from pathlib import Path
+from statistics import fmean, median
+from typing import Any
+
+import numpy as np
+
+import polydl
+from experiments.in_turns import at_a_line
+from experiments.waiting import BUSY, WAYS, busy, ratios
+
+_EXAMPLES = Path(__file__).parents[1] / "examples"
+#: The file and the sizes of each nest, by the name that stands in the table.
+NESTS: Mapping[str, tuple[str, Mapping[str, int]]] = {
+    "product 128": ("matmul.c", {"M": 128, "N": 128, "K": 128}),
+    "product 384": ("matmul.c", {"M": 384, "N": 384, "K": 384}),
+    "product 1024": ("matmul.c", {"M": 1024, "N": 1024, "K": 1024}),
+    "conv.c": ("conv.c", {}),
+}
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One nest as it was emitted."""
+
+    function: str
+    #: Floats of each parameter.
+    elements: tuple[int, ...]
+    #: The library that chooses its threads from call to call, and the one that takes all.
+    libraries: Mapping[str, Path]
+
+
+def emitted(name: str, folder: Path) -> Kernel:
+    """The nest, optimized for all cores. Raises RuntimeError if what is fastest runs on one thread."""
+    file, sizes = NESTS[name]
+    result = polydl.optimize(_EXAMPLES / file, defines=sizes, out=folder, records=False)
+    if "polydl_team" not in result.files["c"].read_text(encoding="utf-8"):
+        raise RuntimeError(f"{name}: one thread is as fast as all of them, so that nothing is to be chosen")
+    lines = (folder / "README.txt").read_text(encoding="utf-8").splitlines()
+    build = next(shlex.split(line) for line in lines if " -shared " in line)
+    everyone = folder / "all.so"
+    build[build.index("-o") + 1] = everyone.name
+    subprocess.run([*build, "-DPOLYDL_ALL_THREADS"], cwd=folder, check=True)
+    nest = result.scop
+    elements = tuple(prod(nest.array(each.array).extents) for each in nest.function.parameters)
+    return Kernel(nest.function.name, elements, {"all or one": result.files["library"], "all": everyone})
+
+
+def called(library: str, function: str, elements: Sequence[int], seconds: float) -> dict[str, Any]:
+    """Call the function of float arrays for so many seconds: how often, and the mean and the median call."""
+    generator = np.random.default_rng(0)
+    arrays = [at_a_line(generator.uniform(-1, 1, count).astype(np.float32)) for count in elements]
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
+    kernel = ctypes.CDLL(library)[function]
+    kernel.restype = None
+    times, end = [], time.perf_counter() + seconds
+    last = time.perf_counter()
+    while last < end:
+        kernel(*pointers)
+        now = time.perf_counter()
+        times.append(now - last)
+        last = now
+    return {"calls": len(times), "mean": fmean(times), "median": median(times)}
+
+
+def measured(kernel: Kernel, taken: str, threads: int, way: str, seconds: float) -> dict[str, Any]:
+    """The same in a process of its own, in which OpenMP is told how many threads there are and how they wait."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_"))}
+    request = [str(kernel.libraries[taken]), kernel.function, list(kernel.elements), seconds]
+    done = subprocess.run(
+        [sys.executable, "-m", "experiments.waiting_kernels", "call", json.dumps(request)],
+        env={**kept, **WAYS[way], "OMP_NUM_THREADS": str(threads)}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    numbers: dict[str, Any] = json.loads(done.stdout)
+    return numbers
+
+
+def measure(seconds: float, rounds: int) -> dict[str, Any]:
+    """All cells of the table, each for so many seconds in each of so many rounds."""
+    cores = len(os.sched_getaffinity(0))
+    kinds = [(1, "default", "all or one"), *((cores, way, taken) for way in WAYS for taken in ("all", "all or one"))]
+    cells = []
+    with tempfile.TemporaryDirectory() as root:
+        kernels = {name: emitted(name, Path(root, str(place))) for place, name in enumerate(NESTS)}
+        for others in BUSY:
+            with busy(others):
+                for name, kernel in kernels.items():
+                    for threads, way, taken in kinds * rounds:
+                        cell = {"busy": others, "work": name, "threads": threads, "way": way, "taken": taken}
+                        cells.append({**cell, **measured(kernel, taken, threads, way, seconds)})
+    date = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"date": date, "cores": cores, "system": platform.platform(), "load": os.getloadavg()[0], "cells": cells}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    steps = parser.add_subparsers(dest="step", required=True)
+    step = steps.add_parser("measure")
+    step.add_argument("--seconds", type=float, default=0.5, help="of each cell in each round")
+    step.add_argument("--rounds", type=int, default=3)
+    step.add_argument("--out", type=Path, required=True, help="where the raw numbers go")
+    steps.add_parser("table").add_argument("data", type=Path)
+    steps.add_parser("call", help="what a measurement runs").add_argument("request", type=json.loads)
+    options = parser.parse_args(arguments)
+    if options.step == "call":
+        print(json.dumps(called(*options.request)))
+    elif options.step == "table":
+        print(*ratios(json.loads(options.data.read_text(encoding="utf-8"))), sep="\n")
+    else:
+        document = measure(options.seconds, options.rounds)
+        options.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        print(*ratios(document), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
