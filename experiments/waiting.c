@@ -61,7 +61,8 @@ int main(int argc, char **argv)
   const double begin = now();
   while (calls < MOST && now() - begin < duration) {
     const double start = now();
-    const struct polydl_call call = polydl_begin(&team, 1);
+    struct polydl_call call;
+    polydl_begin(&call, &team, 1);
 #pragma omp parallel for schedule(static, 1)
     for (int thread = 0; thread < threads; thread++)
       work(steps);

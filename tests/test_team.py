@@ -39,9 +39,23 @@ static double omp_get_wtime(void) { return now; }
 static struct polydl_team team;
 int call(double serial, double together, double work)
 {
-  const struct polydl_call timed = polydl_begin(&team, work);
+  struct polydl_call timed;
+  polydl_begin(&timed, &team, work);
   const int taken = threads;
   now += taken == 1 ? serial : together;
+  polydl_end(&timed);
+  return taken;
+}
+int call_of_loops(double serial, double together, int loops)
+{
+  struct polydl_call timed;
+  polydl_begin(&timed, &team, 1);
+  int taken = 0;
+  for (int loop = 0; loop < loops; ++loop) {
+    polydl_between();
+    taken += threads > 1;
+    now += (threads == 1 ? serial : together) / loops;
+  }
   polydl_end(&timed);
   return taken;
 }
@@ -72,7 +86,12 @@ class Simulation:
         subprocess.run(command, cwd=folder, check=True)
         self.library = ctypes.CDLL(str(folder / "calls.so"))
         self.library.call.argtypes = [ctypes.c_double] * 3
+        self.library.call_of_loops.argtypes = [ctypes.c_double, ctypes.c_double, ctypes.c_int]
         self.library.seconds.restype = ctypes.c_double
+
+    def call_of_loops(self, serial: float, together: float, loops: int) -> int:
+        """A call that is as long, in so many loops: how many of them run on all threads."""
+        return int(self.library.call_of_loops(serial, together, loops))
 
     def call(self, serial: float, together: float, work: float = 1) -> int:
         """A call that takes ``serial`` seconds on one thread, ``together`` on all."""
@@ -165,11 +184,27 @@ def test_both_ways_slow_are_compared_as_they_are_now(calls: Simulation) -> None:
     assert set(taken[-100:]) == {2}
 
 
+def test_a_call_that_waits_too_long_runs_its_remaining_loops_on_one_thread(calls: Simulation) -> None:
+    assert [calls.call_of_loops(20e-3, 11e-3, 50) for _ in range(4)] == [0, 0, 50, 50]
+    before = calls.seconds
+    # 18 ms of a second are what calls may lose that gained so much; each loop takes 20 ms then.
+    assert calls.call_of_loops(20e-3, 1.0, 50) == 2
+    assert calls.library.threads_of_caller() == 2
+    assert calls.seconds - before < 3 * 20e-3
+    before = calls.seconds
+    assert {calls.call_of_loops(20e-3, 1.0, 50) for _ in range(9)} == {0}
+    for _ in range(1000):
+        calls.call_of_loops(20e-3, 1.0, 50)
+    assert calls.seconds - before < 1.15 * 20e-3 * 1009
+
+
 def test_the_number_of_threads_stays_the_caller_s(calls: Simulation) -> None:
     for number in (4, 3, 2, 7):
         calls.library.caller(number, 0)
         for together in (5e-6, 5e-3, 5e-6):
             assert calls.call(1e-5, together) in (1, number)
+            assert calls.library.threads_of_caller() == number
+            assert calls.call_of_loops(1e-5, together, 3) in (0, 1, 2, 3)
             assert calls.library.threads_of_caller() == number
 
 
@@ -193,15 +228,18 @@ def test_all_calls_take_all_threads_if_the_code_is_compiled_so(tmp_path: Path) -
     assert {fixed.call(1e-6, 1e-2) for _ in range(10)} == {2}
 
 
-# A clock that says on how many threads it is asked, where a call begins and where it ends.
+# A clock that says on how many threads it is asked: where a call begins and ends, and between its loops.
 ASKED = """\
 #include <stdio.h>
+#ifndef TOGETHER
+#define TOGETHER 1e-6
+#endif
 int omp_get_max_threads(void);
 static double asked_clock(void)
 {
   static double now;
   printf("%d ", omp_get_max_threads());
-  return now += 1e-6;
+  return now += omp_get_max_threads() > 1 ? TOGETHER : 1e-6;
 }
 #define POLYDL_CLOCK asked_clock
 """
@@ -239,21 +277,26 @@ def said(folder: Path, text: str, call: str, *flags: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "call"),
+    ("name", "call", "between"),
     [
-        ("matmul_relu/c", "matmul_relu((void *)c, (void *)a, (void *)b)"),
+        ("matmul_relu/c", "matmul_relu((void *)c, (void *)a, (void *)b)", 2),
         (
             "matmul/c-panels-prepared",
             "static char kept[1 << 20] __attribute__((aligned(64))); matmul_prepare((void *)b, kept); "
             "i % 2 ? matmul_run((void *)c, (void *)a, (void *)b, kept) : matmul((void *)c, (void *)a, (void *)b)",
+            0,
         ),
     ],
 )
-def test_emitted_functions_choose_and_give_the_same_answer_on_any_threads(tmp_path: Path, name: str, call: str) -> None:
+def test_emitted_functions_choose_and_give_the_same_answer_on_any_threads(
+    tmp_path: Path, name: str, call: str, between: int
+) -> None:
     file = GOLDEN / f"{name}.json"
     text = generated(Case.from_json(file.with_name("nest.c"), json.loads(file.read_text(encoding="utf-8")))).c
-    assert said(tmp_path, text, call) == "1 1 1 1 2 2 2 2 2\n"
+    assert said(tmp_path, text, call) == f"1 1 1 1 {'2 2 ' * (2 + between)}2\n"
     assert said(tmp_path, text, call, f"-D{team.ALL_THREADS}", "-Wno-unused-function") == "2\n"
+    # Where all threads take a second, the third call notices, before its next loop or at its end.
+    assert said(tmp_path, text, call, "-DTOGETHER=1.0") == f"1 1 1 1 {'2 ' * (3 if between else 2)}1 1 2\n"
 
 
 def test_a_library_chooses_for_sizes_that_are_near_each_other(tmp_path: Path) -> None:
@@ -262,7 +305,7 @@ def test_a_library_chooses_for_sizes_that_are_near_each_other(tmp_path: Path) ->
     source = unit(nest, symbolic_product(nest), Leaf("threads"), kernels, 32, identity="library")
     call = "gemm(i % 2 ? 60 : 6, 50, 40, (void *)c, (void *)a, (void *)b), memcpy(first, c, sizeof c)"
     assert said(tmp_path, source.c, call.replace("i % 2", "i / 2")) == "1 1 1 1 1 1 1 1 2\n"
-    assert said(tmp_path, source.c, call.replace("60 : 6", "41 : 40")) == "1 1 1 1 2 2 2 2 2\n"
+    assert said(tmp_path, source.c, call.replace("60 : 6", "41 : 40")) == "1 1 1 1 2 2 2 2 2 2 2 2 2\n"
 
 
 def test_a_kernel_that_has_no_threads_chooses_none(tmp_path: Path) -> None:

@@ -24,7 +24,8 @@ def judged(body: Sequence[str], indent: str, team: str = "&polydl_team", work: s
     ``team`` is C of the place where these are summed up, ``work`` of what a call has to do, in any unit.
     """
     return [
-        f"{indent}const struct polydl_call polydl_call = polydl_begin({team}, {work});",
+        f"{indent}struct polydl_call polydl_call;",
+        f"{indent}polydl_begin(&polydl_call, {team}, {work});",
         *body,
         f"{indent}polydl_end(&polydl_call);",
     ]

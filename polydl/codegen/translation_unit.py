@@ -13,6 +13,7 @@ from polydl.codegen.kept_memory import KeptMemory
 from polydl.codegen.loop_ir import Body, For, Node, ParallelRegion, Pragma, at_file_scope, nodes
 from polydl.codegen.loops import loops
 from polydl.codegen.original import compile_flags, defines, harness
+from polydl.codegen.passes.thread_choice import with_choice
 from polydl.codegen.prepared import Steps, two_functions
 from polydl.codegen.prepared import harness as prepared_harness
 from polydl.codegen.storage import local_storage
@@ -127,7 +128,10 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "") -> KernelS
         *definitions,
         "",
     ]
-    tuned = _guarded(scop, memory, team.judged(body, "    ") if threaded else body)
+    tuned = _guarded(scop, memory, body)
+    if threaded:
+        choosing = body_of(storage.declarations, with_choice(running), False)
+        tuned = _guarded(scop, memory, team.judged(choosing, "    "))
     if contents.prepared is None:
         functions_text = function_text.with_both(scop, tuned, beside, contents.function)
     else:

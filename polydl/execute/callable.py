@@ -86,6 +86,14 @@ class LoadedKernel:
             name: _global_address(library, name, position) for position, name in enumerate(self._globals)
         }
         self.name = name
+        # What calls check is looked up once, since a call should cost microseconds.
+        self._order = tuple(parameter.name for parameter in self._parameters)
+        self._needed = tuple(parameter.name for parameter in self._parameters if parameter.value is None)
+        self._all_names = frozenset((*self._order, *self._globals))
+        self._required = frozenset((*self._needed, *self._globals))
+        arrays = {**self._arrays, **self._globals}
+        changed = [each for each in arrays if arrays[each].name in self._written]
+        self._apart = [(each, other) for each in changed for other in arrays if each != other]
         releasing = Interface(self.name, "").release
         self._release = library[releasing] if hasattr(library, releasing) else None
         if self._release is not None:
@@ -199,8 +207,10 @@ class LoadedKernel:
         self, positional: Sequence[Any], arguments: Mapping[str, Any], known: Collection[str] = ()
     ) -> dict[str, Any]:
         """All arguments by name, but those that are ``known``."""
-        every = [parameter.name for parameter in self._parameters if parameter.name not in known]
-        needed = [each.name for each in self._parameters if each.value is None and each.name not in known]
+        if not positional:
+            return dict(arguments)
+        every = [name for name in self._order if name not in known]
+        needed = [name for name in self._needed if name not in known]
         names = every if len(positional) == len(every) else [name for name in needed if name not in arguments]
         if positional and (len(positional) > len(names) or arguments.keys() & names[: len(positional)]):
             raise ArgumentError(
@@ -210,25 +220,25 @@ class LoadedKernel:
         return {**dict(zip(names, positional, strict=False)), **arguments}
 
     def _check_names(self, arguments: Mapping[str, Any]) -> None:
-        names = [*(parameter.name for parameter in self._parameters), *self._globals]
-        optional = {parameter.name for parameter in self._parameters if parameter.value is not None}
-        missing = [name for name in names if name not in arguments and name not in optional]
-        unknown = [name for name in arguments if name not in names]
-        if missing or unknown:
-            lists = {"missing": missing, "unknown": unknown}
-            problem = "; ".join(f"{what} {', '.join(wrong)}" for what, wrong in lists.items() if wrong)
-            raise ArgumentError(f"{self.name}: {problem}", remedy=f"its arguments are {', '.join(names)}")
+        if self._required <= arguments.keys() <= self._all_names:
+            return
+        names = [*self._order, *self._globals]
+        missing = [name for name in names if name in self._required and name not in arguments]
+        unknown = [name for name in arguments if name not in self._all_names]
+        lists = {"missing": missing, "unknown": unknown}
+        problem = "; ".join(f"{what} {', '.join(wrong)}" for what, wrong in lists.items() if wrong)
+        raise ArgumentError(f"{self.name}: {problem}", remedy=f"its arguments are {', '.join(names)}")
 
     def _check_overlaps(self, arguments: Mapping[str, Any]) -> None:
-        arrays = {name: value for name, value in arguments.items() if isinstance(value, np.ndarray)}
-        for name, value in arrays.items():
-            written = self._arrays[name].name if name in self._arrays else name
-            for other, second in arrays.items():
-                if name != other and written in self._written and np.may_share_memory(value, second):
-                    raise ArgumentError(
-                        f"{self.name}: {name!r} is written and shares memory with {other!r}",
-                        remedy="pass arrays that don't overlap",
-                    )
+        for name, other in self._apart:
+            value, second = arguments.get(name), arguments.get(other)
+            if not isinstance(value, np.ndarray) or not isinstance(second, np.ndarray):
+                continue
+            if np.may_share_memory(value, second):
+                raise ArgumentError(
+                    f"{self.name}: {name!r} is written and shares memory with {other!r}",
+                    remedy="pass arrays that don't overlap",
+                )
 
 
 class PreparedKernel:

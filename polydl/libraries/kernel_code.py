@@ -9,6 +9,7 @@ from polydl.codegen import print_c
 from polydl.codegen.callees import Written
 from polydl.codegen.loop_ir import Body, Call, Node
 from polydl.codegen.loops import loops
+from polydl.codegen.passes.thread_choice import with_choice
 from polydl.codegen.values import Expr, Integer
 from polydl.errors import IllegalVariantError
 from polydl.ir.scop import Array, Scop
@@ -85,7 +86,7 @@ def kernel_code(
             variables.append(array)
         else:
             raise IllegalVariantError(f"`{array.name}` would need memory that grows with the sizes")
-    return KernelCode(kernel, body, tuple(variables), code.product if code is not None else None)
+    return KernelCode(kernel, with_choice(body), tuple(variables), code.product if code is not None else None)
 
 
 def _local(scop: Scop) -> list[Array]:

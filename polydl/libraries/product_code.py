@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.codegen import print_c
 from polydl.codegen.loop_ir import Body, Declare, Evaluate, Function, If, Node, Pragma, Variable
+from polydl.codegen.passes.thread_choice import with_choice
 from polydl.codegen.values import Apply, Binary, Conditional, Expr, Integer, Name
 from polydl.ir.scop import REAL_BYTES
 from polydl.libraries import extents as sums
@@ -159,7 +160,8 @@ class ProductCode:
         roles = tuple(self.product.loops)
         low: dict[Role, Expr] = dict.fromkeys(roles, _BEGINNING)
         high: dict[Role, Expr] = {role: Name(role) for role in roles}
-        body = self._tiles(blocking, 0, low, high)
+        # The loops around the function may repeat it.
+        body = with_choice(self._tiles(blocking, 0, low, high), repeated=True)
         ignored = unused("bk") if blocking.along == "k" else unused(*([] if "a" in blocking.packed else ["am"]))
         words = f"{blocking.words(self.product)}."
         return Function(self.function(blocking), self._parameters, (*ignored, *body), inlining="", comment=words)

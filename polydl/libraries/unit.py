@@ -91,8 +91,8 @@ def unit(
         *prototypes(functions),
         processor.definitions(),
         *needed(bodies),
-        *(products.definitions() if products is not None else []),
         *([team.support(), _TEAMS.format(kernels=len(teams))] if teams else []),
+        *(products.definitions() if products is not None else []),
         "",
     ]
     definitions = [each.function(nest, names[name]) for name, each in coded_kernels.items()]

@@ -22,7 +22,8 @@ void kernel(float *c, const float *a, const float *b, int stride)
 static void nest(float c[6][6], const float a[6][6], const float b[6][6])
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     #pragma omp parallel for schedule(dynamic)
     for (int it = 0; it <= 5; it += 3) {
       for (int jt = 0; jt <= 5; jt += 3) {
@@ -31,6 +32,7 @@ static void nest(float c[6][6], const float a[6][6], const float b[6][6])
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for simd
     for (int i = 0; i <= 5; ++i) {
       c[i][0] *= 2;

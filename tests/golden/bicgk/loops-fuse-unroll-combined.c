@@ -52,15 +52,18 @@ static struct polydl_team polydl_team;
 static void bicgk(const float A[N][N], const float p[N], const float r[N], float q[N], float s[N])
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     #pragma omp parallel for simd simdlen(16)
     for (int i = 0; i <= 4095; ++i) {
       q[i] = 0.0f;
     }
+    polydl_between();
     #pragma omp parallel for simd simdlen(16)
     for (int i = 0; i <= 4095; ++i) {
       s[i] = 0.0f;
     }
+    polydl_between();
     #pragma omp parallel for reduction(+: s[:4096])
     for (int i_t1 = 0; i_t1 <= 1023; ++i_t1) {
       {

@@ -73,7 +73,8 @@ static void bnorm_relu(float output[nImg][nChannels / BLOCK][height][width][BLOC
                 const float scale[nChannels / BLOCK][BLOCK], const float shift[nChannels / BLOCK][BLOCK])
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     #pragma omp parallel
     {
       #pragma omp for

@@ -35,7 +35,8 @@ static void bnorm_relu(float output[nImg][nChannels / BLOCK][height][width][BLOC
                 const float scale[nChannels / BLOCK][BLOCK], const float shift[nChannels / BLOCK][BLOCK])
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     #pragma omp parallel for
     for (int img = 0; img <= 3; ++img) {
       for (int tile = 0; tile <= 3; ++tile) {
@@ -49,6 +50,7 @@ static void bnorm_relu(float output[nImg][nChannels / BLOCK][height][width][BLOC
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int img = 0; img <= 3; ++img) {
       for (int tile = 0; tile <= 3; ++tile) {

@@ -60,7 +60,8 @@ static void bnorm_train(float output[4][4][28][28][16], const float input[4][4][
   float scale[4][16], shift[4][16];
   double sum[4][16], squares[4][16];
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     float scale[4][16] __attribute__((aligned(64)));
     float shift[4][16] __attribute__((aligned(64)));
     double sum[4][16] __attribute__((aligned(64)));

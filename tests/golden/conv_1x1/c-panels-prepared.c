@@ -124,7 +124,8 @@ static void polydl_prepare_conv_1x1(const float filter[8][4][64][64], void *poly
 static void polydl_run_conv_1x1(float output[8][48][64], const float filter[8][4][64][64], const float input[4][48][64], const void *polydl_prepared)
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     float (*filter_panels)[2][4][64][32] = (void *)((char *)polydl_prepared + 0);
     #pragma omp parallel for
     for (int o = 0; o <= 7; ++o) {

@@ -206,7 +206,8 @@ static void polydl_gemm1_run(const float *a, const float *b, float *c, int last_
 static void conv_plain(float out[2][32][10][18], const float flt[32][16][3][3], const float in[2][16][12][20])
 {
   if (polydl_reserve()) {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     float (*in_unfolded)[16][3][216] = polydl_kept(0);
     float (*out_flat)[32][180] = (void *)out;
     #pragma omp parallel for
@@ -222,6 +223,7 @@ static void conv_plain(float out[2][32][10][18], const float flt[32][16][3][3], 
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int n = 0; n <= 1; ++n) {
       for (int k_t1 = 0; k_t1 <= 3; ++k_t1) {

@@ -84,7 +84,8 @@ static void polydl_setup(void)
 static void conv_plain(float out[2][32][10][18], const float flt[32][16][3][3], const float in[2][16][12][20])
 {
   if (polydl_reserve()) {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     float (*in_gathered)[144][180] = polydl_kept(0);
     float (*flt_flat)[16][9] = (void *)flt;
     float (*flt_flat_flat)[144] = (void *)flt;
@@ -105,6 +106,7 @@ static void conv_plain(float out[2][32][10][18], const float flt[32][16][3][3], 
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int n = 0; n <= 1; ++n) {
       for (int y_x_t1 = 0; y_x_t1 <= 3; ++y_x_t1) {

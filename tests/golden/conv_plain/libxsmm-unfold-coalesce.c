@@ -88,7 +88,8 @@ static void polydl_setup(void)
 static void conv_plain(float out[2][32][10][18], const float flt[32][16][3][3], const float in[2][16][12][20])
 {
   if (polydl_reserve()) {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     float (*in_unfolded)[16][3][216] = polydl_kept(0);
     float (*out_flat)[32][180] = (void *)out;
     pthread_once(&polydl_once, polydl_setup);
@@ -106,6 +107,7 @@ static void conv_plain(float out[2][32][10][18], const float flt[32][16][3][3], 
       }
     }
     for (int k_t1 = 0; k_t1 <= 3; ++k_t1) {
+      polydl_between();
       #pragma omp parallel for
       for (int y_x_t2 = 0; y_x_t2 <= 1; ++y_x_t2) {
         for (int y_x_t1 = 2 * y_x_t2; y_x_t1 <= polydl_min(2, ((2 * y_x_t2) + 1)); ++y_x_t1) {

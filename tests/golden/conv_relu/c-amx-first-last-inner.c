@@ -429,12 +429,14 @@ static void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3
                const float input[2][2][14][16][16], const float bias[2][16])
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
 #ifdef POLYDL_HAS_TILES
     __atomic_add_fetch(&polydl_gemm1_round, 1, __ATOMIC_RELAXED);
 #endif
     pthread_once(&polydl_once, polydl_setup);
     for (int img = 0; img <= 1; ++img) {
+      polydl_between();
       #pragma omp parallel for collapse(2)
       for (int oj_t1 = 0; oj_t1 <= 2; ++oj_t1) {
         for (int ofm_tile = 0; ofm_tile <= 1; ++ofm_tile) {

@@ -602,7 +602,8 @@ static void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3
                const float input[2][2][14][16][16], const float bias[2][16])
 {
   if (polydl_reserve()) {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     float (*input_points)[2][16][42][16] = polydl_kept(0);
     float (*filter_points)[2][16][16][16] = polydl_kept(1);
     float (*output_points)[2][16][42][16] = polydl_kept(2);
@@ -620,6 +621,7 @@ static void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int ofm_tile = 0; ofm_tile <= 1; ++ofm_tile) {
       for (int ifm_tile = 0; ifm_tile <= 1; ++ifm_tile) {
@@ -628,12 +630,14 @@ static void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int ofm_tile = 0; ofm_tile <= 1; ++ofm_tile) {
       for (int point = 0; point <= 15; ++point) {
         polydl_gemm3_run(&filter_points[ofm_tile][0][point][0][0], &input_points[0][0][point][0][0], &output_points[0][ofm_tile][point][0][0], 0, 0, 0, 2, 1);
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int img = 0; img <= 1; ++img) {
       for (int ofm_tile = 0; ofm_tile <= 1; ++ofm_tile) {

@@ -151,8 +151,10 @@ static void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3
                const float input[2][2][14][16][16], const float bias[2][16])
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     for (int oi_t2 = 0; oi_t2 <= 3; ++oi_t2) {
+      polydl_between();
       #pragma omp parallel for
       for (int img = 0; img <= 1; ++img) {
         for (int ofm_t1 = 0; ofm_t1 <= 1; ++ofm_t1) {

@@ -610,7 +610,8 @@ static void polydl_prepare_conv_relu(const float filter[2][2][3][3][16][16], con
 static void polydl_run_conv_relu(float output[2][2][12][14][16], const float filter[2][2][3][3][16][16], const float input[2][2][14][16][16], const float bias[2][16], const void *polydl_prepared)
 {
   if (polydl_reserve()) {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     float (*input_points)[2][36][12][16] = polydl_kept(0);
     float (*filter_points)[2][36][16][16] = (void *)((char *)polydl_prepared + 0);
     float (*output_points)[2][36][12][16] = polydl_kept(1);
@@ -624,6 +625,7 @@ static void polydl_run_conv_relu(float output[2][2][12][14][16], const float fil
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int point = 0; point <= 35; ++point) {
       for (int column_t2 = 0; column_t2 <= 1; ++column_t2) {
@@ -634,6 +636,7 @@ static void polydl_run_conv_relu(float output[2][2][12][14][16], const float fil
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int img = 0; img <= 1; ++img) {
       for (int ofm_tile = 0; ofm_tile <= 1; ++ofm_tile) {

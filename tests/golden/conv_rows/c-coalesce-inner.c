@@ -118,7 +118,8 @@ static void polydl_gemm1_run(const float *a, const float *b, float *c, int last_
 static void conv_rows(float output[3][5][7][16], const float filter[3][2][16][16], const float input[2][5][7][16])
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     float (*output_flat)[35][16] = (void *)output;
     float (*input_flat)[35][16] = (void *)input;
     #pragma omp parallel for collapse(2)
@@ -130,6 +131,7 @@ static void conv_rows(float output[3][5][7][16], const float filter[3][2][16][16
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int o = 0; o <= 2; ++o) {
       polydl_gemm1_run(&filter[o][0][0][0], &input_flat[0][0][0], &output_flat[o][0][0], 0, 0, 0, 2, 0);

@@ -58,7 +58,8 @@ static void polydl_setup(void)
 static void conv_rows(float output[3][5][7][16], const float filter[3][2][16][16], const float input[2][5][7][16])
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     float (*output_flat)[35][16] = (void *)output;
     float (*input_flat)[35][16] = (void *)input;
     pthread_once(&polydl_once, polydl_setup);

@@ -15,7 +15,8 @@ static struct polydl_team polydl_team;
 static void conv_same(float output[1][32][14][13], const float weights[32][16][3][3], const float input[1][16][14][13])
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     #pragma omp parallel for
     for (int k = 0; k <= 31; ++k) {
       for (int y = 0; y <= 13; ++y) {
@@ -25,6 +26,7 @@ static void conv_same(float output[1][32][14][13], const float weights[32][16][3
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for schedule(dynamic)
     for (int k = 0; k <= 31; ++k) {
       for (int y = 0; y <= 13; ++y) {

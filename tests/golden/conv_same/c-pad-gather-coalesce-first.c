@@ -205,7 +205,8 @@ static void polydl_gemm4_run(const float *a, const float *b, float *c, int last_
 static void conv_same(float output[1][32][14][13], const float weights[32][16][3][3], const float input[1][16][14][13])
 {
   if (polydl_reserve()) {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     float input_padded[1][16][16][15] __attribute__((aligned(64)));
     float (*input_padded_gathered)[182] = polydl_kept(0);
     float (*weights_flat)[16][9] = (void *)weights;
@@ -220,6 +221,7 @@ static void conv_same(float output[1][32][14][13], const float weights[32][16][3
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int input_1 = 0; input_1 <= 15; ++input_1) {
       for (int input_2 = 0; input_2 <= 13; ++input_2) {
@@ -229,6 +231,7 @@ static void conv_same(float output[1][32][14][13], const float weights[32][16][3
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int input_padded_0 = 0; input_padded_0 <= 15; ++input_padded_0) {
       for (int input_padded_1 = 0; input_padded_1 <= 2; ++input_padded_1) {
@@ -242,6 +245,7 @@ static void conv_same(float output[1][32][14][13], const float weights[32][16][3
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int k_t1 = 0; k_t1 <= 3; ++k_t1) {
       for (int y_x_t1 = 0; y_x_t1 <= 1; ++y_x_t1) {

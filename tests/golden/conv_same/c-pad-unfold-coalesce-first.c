@@ -205,7 +205,8 @@ static void polydl_gemm4_run(const float *a, const float *b, float *c, int last_
 static void conv_same(float output[1][32][14][13], const float weights[32][16][3][3], const float input[1][16][14][13])
 {
   if (polydl_reserve()) {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     float input_padded[1][16][16][15] __attribute__((aligned(64)));
     float (*input_padded_unfolded)[16][3][208] = polydl_kept(0);
     float (*output_flat)[32][182] = (void *)output;
@@ -218,6 +219,7 @@ static void conv_same(float output[1][32][14][13], const float weights[32][16][3
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int input_1 = 0; input_1 <= 15; ++input_1) {
       for (int input_2 = 0; input_2 <= 13; ++input_2) {
@@ -227,6 +229,7 @@ static void conv_same(float output[1][32][14][13], const float weights[32][16][3
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int input_padded_1 = 0; input_padded_1 <= 15; ++input_padded_1) {
       for (int input_padded_2 = 0; input_padded_2 <= 2; ++input_padded_2) {
@@ -238,6 +241,7 @@ static void conv_same(float output[1][32][14][13], const float weights[32][16][3
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int k_t1 = 0; k_t1 <= 3; ++k_t1) {
       for (int y_x_t1 = 0; y_x_t1 <= 1; ++y_x_t1) {

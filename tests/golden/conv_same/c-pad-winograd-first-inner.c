@@ -765,7 +765,8 @@ static void polydl_result_S1(const float *restrict from, float *restrict to, int
 static void conv_same(float output[1][32][14][13], const float weights[32][16][3][3], const float input[1][16][14][13])
 {
   if (polydl_reserve()) {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     float input_padded[1][16][16][15] __attribute__((aligned(64)));
     float (*input_padded_points)[49][16] = polydl_kept(0);
     float (*weights_points)[16][32] = polydl_kept(1);
@@ -779,6 +780,7 @@ static void conv_same(float output[1][32][14][13], const float weights[32][16][3
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int input_1 = 0; input_1 <= 15; ++input_1) {
       for (int input_2 = 0; input_2 <= 13; ++input_2) {
@@ -788,17 +790,20 @@ static void conv_same(float output[1][32][14][13], const float weights[32][16][3
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int y = 0; y <= 6; ++y) {
       polydl_image_S1(&input_padded[0][0][2 * y][0], &input_padded_points[0][7 * y][0], 15);
     }
     polydl_filter_S1(&weights[0][0][0][0], &weights_points[0][0][0]);
+    polydl_between();
     #pragma omp parallel for collapse(2)
     for (int column_t1 = 0; column_t1 <= 6; ++column_t1) {
       for (int point = 0; point <= 15; ++point) {
         polydl_gemm5_run(&weights_points[point][0][0], &input_padded_points[point][7 * column_t1][0], &output_points[point][7 * column_t1][0], 0, 0, 0, 1, 0 == 0);
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int y = 0; y <= 6; ++y) {
       polydl_result_S1(&output_points[0][7 * y][0], &output[0][0][2 * y][0], 13);

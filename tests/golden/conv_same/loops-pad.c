@@ -13,7 +13,8 @@ static struct polydl_team polydl_team;
 static void conv_same(float output[1][32][14][13], const float weights[32][16][3][3], const float input[1][16][14][13])
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     float input_padded[1][16][16][15] __attribute__((aligned(64)));
     #pragma omp parallel for
     for (int input_padded_1 = 0; input_padded_1 <= 15; ++input_padded_1) {
@@ -24,6 +25,7 @@ static void conv_same(float output[1][32][14][13], const float weights[32][16][3
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int input_1 = 0; input_1 <= 15; ++input_1) {
       for (int input_2 = 0; input_2 <= 13; ++input_2) {
@@ -33,6 +35,7 @@ static void conv_same(float output[1][32][14][13], const float weights[32][16][3
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int k = 0; k <= 31; ++k) {
       for (int y = 0; y <= 13; ++y) {
@@ -44,6 +47,7 @@ static void conv_same(float output[1][32][14][13], const float weights[32][16][3
     }
     for (int c = 0; c <= 15; ++c) {
       for (int r = 0; r <= 2; ++r) {
+        polydl_between();
         #pragma omp parallel for
         for (int y = 0; y <= 13; ++y) {
           for (int s = 0; s <= 2; ++s) {

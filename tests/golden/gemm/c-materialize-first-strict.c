@@ -87,7 +87,8 @@ static void polydl_gemm2_run(const float *a, const float *b, float *c, int last_
 static void gemm(float alpha, float beta, float C[48][64], const float A[48][40], const float B[40][64])
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     float A_operand[48][40] __attribute__((aligned(64)));
     #pragma omp parallel for
     for (int A_operand_0 = 0; A_operand_0 <= 47; ++A_operand_0) {
@@ -97,6 +98,7 @@ static void gemm(float alpha, float beta, float C[48][64], const float A[48][40]
       }
     }
     for (int i_t1 = 0; i_t1 <= 3; ++i_t1) {
+      polydl_between();
       #pragma omp parallel for
       for (int j_t1 = 0; j_t1 <= 1; ++j_t1) {
         for (int polydl_c4 = 12 * i_t1; polydl_c4 <= ((12 * i_t1) + 11); ++polydl_c4) {

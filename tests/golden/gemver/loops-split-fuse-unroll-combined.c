@@ -53,11 +53,13 @@ static void gemver(const float alpha, const float beta, const float A[N][N], con
             const float u2[N], const float v2[N], const float y[N], const float z[N], float B[N][N], float x[N], float w[N])
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     #pragma omp parallel for simd simdlen(16)
     for (int i = 0; i <= 1023; ++i) {
       x[i] = z[i];
     }
+    polydl_between();
     #pragma omp parallel for reduction(+: x[:1024])
     for (int i_block_t1 = 0; i_block_t1 <= 1; ++i_block_t1) {
       for (int i_block = 64 * i_block_t1; i_block <= ((64 * i_block_t1) + 63); ++i_block) {
@@ -72,10 +74,12 @@ static void gemver(const float alpha, const float beta, const float A[N][N], con
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for simd simdlen(16)
     for (int i = 0; i <= 1023; ++i) {
       w[i] = 0.0f;
     }
+    polydl_between();
     #pragma omp parallel for
     for (int i_t2 = 0; i_t2 <= 3; ++i_t2) {
       for (int i_t1 = 64 * i_t2; i_t1 <= ((64 * i_t2) + 63); ++i_t1) {

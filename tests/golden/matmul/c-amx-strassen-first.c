@@ -736,7 +736,8 @@ static void polydl_setup(void)
 static void matmul(float C[256][256], const float A[256][256], const float B[256][256])
 {
   if (polydl_reserve()) {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     float (*A_points)[65][64] = polydl_kept(0);
     float (*B_points)[66][16] = polydl_kept(1);
     float (*C_points)[66][16] = polydl_kept(2);
@@ -746,14 +747,17 @@ static void matmul(float C[256][256], const float A[256][256], const float B[256
       polydl_rows_S0(&A[i][0], &A_points[0][i][0]);
     }
     for (int j_block_block = 0; j_block_block <= 3; ++j_block_block) {
+      polydl_between();
       #pragma omp parallel for
       for (int polydl_c3 = 0; polydl_c3 <= 63; ++polydl_c3) {
         polydl_columns_S0(&B[polydl_c3][64 * j_block_block], &B_points[0][polydl_c3][0]);
       }
+      polydl_between();
       #pragma omp parallel for
       for (int polydl_c3 = 0; polydl_c3 <= 48; ++polydl_c3) {
         polydl_gemm3_run(&B_points[polydl_c3][0][0], &A_points[polydl_c3][0][0], &C_points[polydl_c3][0][0], 0, 0, 0, 1, 1);
       }
+      polydl_between();
       #pragma omp parallel for
       for (int polydl_c3 = 0; polydl_c3 <= 63; ++polydl_c3) {
         polydl_result_S0(&C_points[0][polydl_c3][0], &C[polydl_c3][64 * j_block_block]);

@@ -207,7 +207,8 @@ static void polydl_prepare_matmul(const float B[256][256], void *polydl_prepared
 static void polydl_run_matmul(float C[256][256], const float A[256][256], const float B[256][256], const void *polydl_prepared)
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     float (*B_panels)[256][64] = (void *)((char *)polydl_prepared + 0);
     #pragma omp parallel for
     for (int j_block = 0; j_block <= 3; ++j_block) {

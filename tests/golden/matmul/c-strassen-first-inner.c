@@ -280,7 +280,8 @@ static void polydl_result_S0(const float *restrict from, float *restrict to)
 static void matmul(float C[256][256], const float A[256][256], const float B[256][256])
 {
   if (polydl_reserve()) {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     float (*A_points)[7][129][64] = polydl_kept(0);
     float (*B_points)[7][65][64] = polydl_kept(1);
     float (*C_points)[129][64] = polydl_kept(2);
@@ -291,18 +292,21 @@ static void matmul(float C[256][256], const float A[256][256], const float B[256
       }
     }
     for (int j_block_block = 0; j_block_block <= 1; ++j_block_block) {
+      polydl_between();
       #pragma omp parallel for
       for (int polydl_c3 = 0; polydl_c3 <= 1; ++polydl_c3) {
         for (int polydl_c4 = 0; polydl_c4 <= 63; ++polydl_c4) {
           polydl_columns_S0(&B[64 * polydl_c3 + polydl_c4][128 * j_block_block], &B_points[polydl_c3][0][polydl_c4][0]);
         }
       }
+      polydl_between();
       #pragma omp parallel for collapse(2)
       for (int polydl_c3 = 0; polydl_c3 <= 6; ++polydl_c3) {
         for (int polydl_c4 = 0; polydl_c4 <= 1; ++polydl_c4) {
           polydl_gemm3_run(&B_points[0][polydl_c3][0][0], &A_points[0][polydl_c3][64 * polydl_c4][0], &C_points[polydl_c3][64 * polydl_c4][0], 0, 0, 0, 2, 1);
         }
       }
+      polydl_between();
       #pragma omp parallel for
       for (int polydl_c3 = 0; polydl_c3 <= 127; ++polydl_c3) {
         polydl_result_S0(&C_points[0][polydl_c3][0], &C[polydl_c3][128 * j_block_block]);

@@ -406,7 +406,8 @@ enum { M = 48, N = 80, K = 96 };
 static void matmul_bfloat16(float C[M][N], const bfloat16 A[M][K], const bfloat16 B[K][N])
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     pthread_once(&polydl_once, polydl_setup);
     #pragma omp parallel for
     for (int i = 0; i <= 47; ++i) {
@@ -416,6 +417,7 @@ static void matmul_bfloat16(float C[M][N], const bfloat16 A[M][K], const bfloat1
       }
     }
     polydl_gemm1_run(&B[0][0], &A[0][0], &C[0][0], 0, 0, 0, 1, 0);
+    polydl_between();
     #pragma omp parallel for
     for (int i = 0; i <= 47; ++i) {
       #pragma omp simd simdlen(16)

@@ -145,7 +145,8 @@ enum { M = 48, N = 80, K = 96 };
 static void matmul_bfloat16(float C[M][N], const bfloat16 A[M][K], const bfloat16 B[K][N])
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     #pragma omp parallel for
     for (int i = 0; i <= 47; ++i) {
       #pragma omp simd simdlen(16)
@@ -153,10 +154,12 @@ static void matmul_bfloat16(float C[M][N], const bfloat16 A[M][K], const bfloat1
         C[i][j] = 0;
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int i_t1 = 0; i_t1 <= 2; ++i_t1) {
       polydl_gemm1_run(&B[0][0], &A[16 * i_t1][0], &C[16 * i_t1][0], 0, 0, 0, 1, 0);
     }
+    polydl_between();
     #pragma omp parallel for
     for (int i = 0; i <= 47; ++i) {
       #pragma omp simd simdlen(8)

@@ -120,7 +120,8 @@ enum { M = 48, N = 80, K = 96 };
 static void matmul_bfloat16(float C[M][N], const bfloat16 A[M][K], const bfloat16 B[K][N])
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     #pragma omp parallel for
     for (int i = 0; i <= 47; ++i) {
       #pragma omp simd simdlen(8)
@@ -128,10 +129,12 @@ static void matmul_bfloat16(float C[M][N], const bfloat16 A[M][K], const bfloat1
         C[i][j] = 0;
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int j_t1 = 0; j_t1 <= 4; ++j_t1) {
       polydl_gemm1_run(&B[0][16 * j_t1], &A[0][0], &C[0][16 * j_t1], 0, 0, 0, 1, 0);
     }
+    polydl_between();
     #pragma omp parallel for
     for (int i = 0; i <= 47; ++i) {
       #pragma omp simd simdlen(8)

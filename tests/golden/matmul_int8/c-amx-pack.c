@@ -360,7 +360,8 @@ static void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsi
                  const signed char B[N / 64][K / 4][64][4], const float scale[N / 64][64])
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     signed char B_packed[2][4][32][64] __attribute__((aligned(64)));
     unsigned char A_packed[4][48][32] __attribute__((aligned(64)));
 #ifdef POLYDL_HAS_TILES
@@ -376,6 +377,7 @@ static void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsi
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int B_0 = 0; B_0 <= 1; ++B_0) {
       for (int B_3 = 0; B_3 <= 3; ++B_3) {
@@ -387,10 +389,12 @@ static void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsi
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int jt = 0; jt <= 1; ++jt) {
       polydl_gemm2_run(&B_packed[jt][0][0][0], &A_packed[0][0][0], &C[0][jt][0], 0, 0, 0, 4, 0);
     }
+    polydl_between();
     #pragma omp parallel for
     for (int i = 0; i <= 47; ++i) {
       for (int jt = 0; jt <= 1; ++jt) {

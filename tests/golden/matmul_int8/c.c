@@ -15,7 +15,8 @@ static void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsi
                  const signed char B[N / 64][K / 4][64][4], const float scale[N / 64][64])
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     #pragma omp parallel for
     for (int i = 0; i <= 47; ++i) {
       for (int jt = 0; jt <= 1; ++jt) {
@@ -33,6 +34,7 @@ static void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsi
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int i = 0; i <= 47; ++i) {
       for (int jt = 0; jt <= 1; ++jt) {

@@ -397,7 +397,8 @@ static void polydl_setup(void)
 static void matmul_panels(float C[112][1152], const float A[112][1280], const float B[1280][1152])
 {
   if (polydl_reserve()) {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     float (*B_tile)[64] = polydl_kept(0);
     pthread_once(&polydl_once, polydl_setup);
     #pragma omp parallel for
@@ -411,6 +412,7 @@ static void matmul_panels(float C[112][1152], const float A[112][1280], const fl
     }
     for (int k_block = 0; k_block <= 4; ++k_block) {
       for (int j_block = 0; j_block <= 17; ++j_block) {
+        polydl_between();
         #pragma omp parallel for
         for (int B_0 = 0; B_0 <= 255; ++B_0) {
           #pragma omp simd simdlen(16)

@@ -290,7 +290,8 @@ static void polydl_gemm2_run(const float *a, const float *b, float *c, int last_
 static void matmul_panels(float C[112][1152], const float A[112][1280], const float B[1280][1152])
 {
   if (polydl_reserve()) {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     float (*B_panels)[1280][64] = polydl_kept(0);
     #pragma omp parallel for
     for (int B_0 = 0; B_0 <= 17; ++B_0) {
@@ -301,6 +302,7 @@ static void matmul_panels(float C[112][1152], const float A[112][1280], const fl
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for collapse(2)
     for (int i_t1 = 0; i_t1 <= 2; ++i_t1) {
       for (int j_block = 0; j_block <= 17; ++j_block) {

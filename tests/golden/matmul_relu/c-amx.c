@@ -371,7 +371,8 @@ static void polydl_setup(void)
 static void matmul_relu(float C[64][96], const float A[64][128], const float B[128][96])
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     pthread_once(&polydl_once, polydl_setup);
     #pragma omp parallel for
     for (int i = 0; i <= 63; ++i) {
@@ -381,6 +382,7 @@ static void matmul_relu(float C[64][96], const float A[64][128], const float B[1
       }
     }
     polydl_gemm1_run(&B[0][0], &A[0][0], &C[0][0], 0, 0, 0, 1, 0);
+    polydl_between();
     #pragma omp parallel for
     for (int i = 0; i <= 63; ++i) {
       #pragma omp simd simdlen(16)

@@ -78,7 +78,8 @@ static void polydl_gemm1_run(const float *a, const float *b, float *c, int last_
 static void matmul_relu(float C[64][96], const float A[64][128], const float B[128][96])
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     #pragma omp parallel for
     for (int i = 0; i <= 63; ++i) {
       #pragma omp simd simdlen(8)
@@ -86,10 +87,12 @@ static void matmul_relu(float C[64][96], const float A[64][128], const float B[1
         C[i][j] = 0.0f;
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int j_t1 = 0; j_t1 <= 3; ++j_t1) {
       polydl_gemm1_run(&B[0][24 * j_t1], &A[0][0], &C[0][24 * j_t1], 0, 0, 0, 1, 0);
     }
+    polydl_between();
     #pragma omp parallel for
     for (int i = 0; i <= 63; ++i) {
       #pragma omp simd simdlen(8)

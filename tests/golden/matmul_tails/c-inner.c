@@ -159,7 +159,8 @@ static void polydl_gemm1_run(const double *a, const double *b, double *c, int la
 static void matmul_tails(int n, double C[37][n], const double A[37][41], const double B[41][n], double factor)
 {
   if (n == 50) {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     #pragma omp parallel for
     for (int i = 0; i <= 36; ++i) {
       #pragma omp simd simdlen(4)
@@ -167,12 +168,14 @@ static void matmul_tails(int n, double C[37][n], const double A[37][41], const d
         C[i][j] = 0;
       }
     }
+    polydl_between();
     #pragma omp parallel for collapse(2)
     for (int i_t1 = 0; i_t1 <= 6; ++i_t1) {
       for (int j_t1 = 0; j_t1 <= 4; ++j_t1) {
         polydl_gemm1_run(&B[0][12 * j_t1], &A[6 * i_t1][0], &C[6 * i_t1][12 * j_t1], j_t1 == 4, i_t1 == 6, 0, 1, 0);
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int i = 0; i <= 36; ++i) {
       #pragma omp simd simdlen(4)

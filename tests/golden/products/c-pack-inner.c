@@ -73,7 +73,8 @@ static void polydl_gemm2_run(const float *a, const float *b, float *c, int last_
 static void products(float out[40][24], float mid[40][32], const float a[40][50], const float b[32][50], const float c[24][32])
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     float c_packed[32][24] __attribute__((aligned(64)));
     #pragma omp parallel for
     for (int c_1 = 0; c_1 <= 31; ++c_1) {
@@ -83,6 +84,7 @@ static void products(float out[40][24], float mid[40][32], const float a[40][50]
       }
     }
     for (int j_t1 = 0; j_t1 <= 1; ++j_t1) {
+      polydl_between();
       #pragma omp parallel for
       for (int i = 0; i <= 39; ++i) {
         for (int k_t1 = 0; k_t1 <= 6; ++k_t1) {
@@ -101,6 +103,7 @@ static void products(float out[40][24], float mid[40][32], const float a[40][50]
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for collapse(2)
     for (int j_t1 = 0; j_t1 <= 2; ++j_t1) {
       for (int i_t2 = 0; i_t2 <= 1; ++i_t2) {

@@ -55,7 +55,8 @@ static void polydl_setup(void)
 static void products(float out[40][24], float mid[40][32], const float a[40][50], const float b[32][50], const float c[24][32])
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     float c_packed[32][24] __attribute__((aligned(64)));
     pthread_once(&polydl_once, polydl_setup);
     #pragma omp parallel for
@@ -66,6 +67,7 @@ static void products(float out[40][24], float mid[40][32], const float a[40][50]
       }
     }
     for (int j_t1 = 0; j_t1 <= 1; ++j_t1) {
+      polydl_between();
       #pragma omp parallel for
       for (int i = 0; i <= 39; ++i) {
         for (int k_t1 = 0; k_t1 <= 6; ++k_t1) {
@@ -84,6 +86,7 @@ static void products(float out[40][24], float mid[40][32], const float a[40][50]
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for collapse(2)
     for (int j_t1 = 0; j_t1 <= 2; ++j_t1) {
       for (int i_t2 = 0; i_t2 <= 1; ++i_t2) {

@@ -34,7 +34,8 @@ static struct polydl_team polydl_team;
 static void softmax(float y[20][60], float x[20][60])
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     float most_of[20] __attribute__((aligned(64)));
     float sum_of[20] __attribute__((aligned(64)));
     #pragma omp parallel for

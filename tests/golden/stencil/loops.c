@@ -13,8 +13,10 @@ static struct polydl_team polydl_team;
 static void stencil(float A[64][80], float B[64][80])
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     for (int t = 0; t <= 3; ++t) {
+      polydl_between();
       #pragma omp parallel for
       for (int i = 1; i <= 62; ++i) {
         #pragma omp simd simdlen(8)
@@ -22,6 +24,7 @@ static void stencil(float A[64][80], float B[64][80])
           B[i][j] = 0.2f * ((((A[i][j] + A[i][j - 1]) + A[i][j + 1]) + A[i - 1][j]) + A[i + 1][j]);
         }
       }
+      polydl_between();
       #pragma omp parallel for
       for (int i = 1; i <= 62; ++i) {
         #pragma omp simd simdlen(8)

@@ -15,8 +15,10 @@ static struct polydl_team polydl_team;
 static void stencil(float A[64][80], float B[64][80])
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     for (int wavefront = 0; wavefront <= 5; ++wavefront) {
+      polydl_between();
       #pragma omp parallel for
       for (int i_tile = polydl_max(0, (wavefront - 1)); i_tile <= polydl_min(4, wavefront); ++i_tile) {
         for (int j_tile = 0; j_tile <= 2; ++j_tile) {

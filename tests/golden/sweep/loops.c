@@ -13,7 +13,8 @@ static struct polydl_team polydl_team;
 static void sweep(float A[30][31], double x[40], double L[40][40], double b[40])
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     for (int i = 1; i <= 29; ++i) {
       for (int j = 1; j <= 29; ++j) {
         A[i][j] = 0.5f * (A[i - 1][j + 1] + A[i][j - 1]);

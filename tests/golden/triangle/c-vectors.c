@@ -85,7 +85,8 @@ static void polydl_gemm0_run(const double *a, const double *b, double *c, int la
 static void triangle(double C[4][40][24], double D[61][61], const double A[4][4][40][16], const double B[4][16][24])
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     #pragma omp parallel for
     for (int it = 0; it <= 3; ++it) {
       for (int kt = 0; kt <= it; ++kt) {
@@ -94,6 +95,7 @@ static void triangle(double C[4][40][24], double D[61][61], const double A[4][4]
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int i = 0; i <= 60; ++i) {
       #pragma omp simd simdlen(4)

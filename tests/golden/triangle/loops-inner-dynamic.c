@@ -13,8 +13,10 @@ static struct polydl_team polydl_team;
 static void triangle(double C[4][40][24], double D[61][61], const double A[4][4][40][16], const double B[4][16][24])
 {
   {
-    const struct polydl_call polydl_call = polydl_begin(&polydl_team, 1);
+    struct polydl_call polydl_call;
+    polydl_begin(&polydl_call, &polydl_team, 1);
     for (int kt = 0; kt <= 3; ++kt) {
+      polydl_between();
       #pragma omp parallel for collapse(2) schedule(dynamic)
       for (int j_t1 = 0; j_t1 <= 2; ++j_t1) {
         for (int it = kt; it <= 3; ++it) {
@@ -29,6 +31,7 @@ static void triangle(double C[4][40][24], double D[61][61], const double A[4][4]
         }
       }
     }
+    polydl_between();
     #pragma omp parallel for
     for (int i = 0; i <= 60; ++i) {
       #pragma omp simd simdlen(4)
