@@ -24,11 +24,12 @@ def ordered(
     ``second`` are scores by another predictor, for ``Ranking.second``.
 
     Equal scores are ordered by the time that threads wait for the busiest one, then by the bytes that no cache
-    holds, then by the variant's id.
+    holds, then by how few steps a variant has, then by its id.
     """
     idle = [idle_share(each, machine) for each in candidates] if machine.threads > 1 else [0.0] * len(candidates)
     ties = [
-        (waiting, each.working_sets.memory, each.variant.id) for waiting, each in zip(idle, candidates, strict=True)
+        (waiting, each.working_sets.memory, len(each.variant.steps), each.variant.id)
+        for waiting, each in zip(idle, candidates, strict=True)
     ]
 
     def by(numbers: Sequence[float]) -> list[int]:

@@ -104,7 +104,7 @@ def test_the_order_does_not_depend_on_the_input_order() -> None:
         assert len(orders) == 1
 
 
-def test_ties_go_to_balance_then_memory_then_identity() -> None:
+def test_ties_go_to_balance_then_memory_then_few_steps_then_identity() -> None:
     even, uneven = candidate("even", iterations=(8,)), candidate("uneven", iterations=(9,))
     assert names(EQUATION_1, uneven, even) == ["even", "uneven"]
     # Where memory is as fast as the last cache, equation 1 can't tell them apart.
@@ -113,6 +113,10 @@ def test_ties_go_to_balance_then_memory_then_identity() -> None:
     entries = EQUATION_1.rank([spilled, held], flat).entries
     assert entries[0].score == entries[1].score
     assert [entry.variant for entry in entries] == [held.variant, spilled.variant]
+    # As where vectors of all lanes and of half of them are predicted to be as fast.
+    short = candidate("short")
+    longer = [replace(short, variant=Variant((*short.variant.steps, Interchange(1, (name,))))) for name in "abc"]
+    assert EQUATION_1.rank([*longer, short], MACHINE).entries[0].variant == short.variant
     twins = [candidate(name) for name in "abc"]
     by_id = sorted(twins, key=lambda twin: twin.variant.id)
     assert [e.variant for e in EQUATION_1.rank(twins, MACHINE).entries] == [each.variant for each in by_id]
