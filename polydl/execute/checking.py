@@ -5,6 +5,7 @@ Two checked runs, with other data each, show a kernel that keeps an operand from
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -229,34 +230,36 @@ class Checker:
             noise: list[Marks] = []
             once = ONCE
             for turn in (0, 1):
-                if turn or not signed:
-                    self.fill(participant, signed, turn)
-                start = time.monotonic()
-                first_run(self._job, participant)
-                seconds = time.monotonic() - start
-                path = str(self._job.result(turn))
-                reply = participant.running.request("store", self._job.walk_seconds, path=path)
-                wrong = reply["wrong"]
-                if wrong is not None:
-                    if turn and self._job.data.given:
-                        wrong, once = None, ONCE_GIVEN
-                    break
-                offsets.append(reply["offsets"])
-                tolerances.append(self._job.tolerance)
-                noise.append(Marks())
                 # Other data may magnify roundings more.
                 needed = turn == 0 or tolerances[0] > self._job.tolerance or bool(noise[0].arrays)
-                if wider is not None and seconds <= _EXACT_SECONDS and needed:
-                    against = self._exact(participant, wider, signed, turn)
-                    if against is not None and against.largest_error > max(self._job.tolerance, LARGEST):
-                        noise[turn] = self._noise(participant, against, turn)
-                        tolerances[turn] = with_source_error(self._job.tolerance, noise[turn].error)
-                        if not noise[turn].arrays:
-                            far = against.largest_error
-                        against = None
-                    exact = against if turn == 0 else exact
-                    if against is not None:
-                        tolerances[turn] = with_source_error(self._job.tolerance, against.largest_error)
+                if turn or not signed:
+                    self.fill(participant, signed, turn)
+                with ExitStack() as beside:
+                    wide = self._start_wider(wider, signed, turn, beside) if wider is not None and needed else None
+                    start = time.monotonic()
+                    first_run(self._job, participant)
+                    seconds = time.monotonic() - start
+                    path = str(self._job.result(turn))
+                    reply = participant.running.request("store", self._job.walk_seconds, path=path)
+                    wrong = reply["wrong"]
+                    if wrong is not None:
+                        if turn and self._job.data.given:
+                            wrong, once = None, ONCE_GIVEN
+                        break
+                    offsets.append(reply["offsets"])
+                    tolerances.append(self._job.tolerance)
+                    noise.append(Marks())
+                    if wider is not None and wide is not None and seconds <= _EXACT_SECONDS:
+                        against = self._exact(participant, wider, wide, signed, turn)
+                        if against is not None and against.largest_error > max(self._job.tolerance, LARGEST):
+                            noise[turn] = self._noise(participant, against, turn)
+                            tolerances[turn] = with_source_error(self._job.tolerance, noise[turn].error)
+                            if not noise[turn].arrays:
+                                far = against.largest_error
+                            against = None
+                        exact = against if turn == 0 else exact
+                        if against is not None:
+                            tolerances[turn] = with_source_error(self._job.tolerance, against.largest_error)
                 if seconds > _SECOND_REFERENCE_SECONDS:
                     break
             if wrong is None:
@@ -265,27 +268,35 @@ class Checker:
                 break
         raise ChildError("wrong", f"{NO_REFERENCE}: {wrong}")
 
-    def _exact(self, reference: Participant, wider: Wider, signed: bool, turn: int) -> Exact | None:
+    def _start_wider(self, wider: Wider, signed: bool, turn: int, stack: ExitStack) -> Participant:
+        """Start the nest in wider types, and where another core is free let it run beside the reference."""
+        job, cores = wider.job, _free_cores(wider.job)
+        # A holder of arrays has those of the source's types.
+        checker = Checker(replace(job, cores=cores or job.cores), None if self._job.shared else self._holder)
+        participant = Participant(wider.built)
+        with suppress(ChildError):
+            checker.launch(participant, signed, stack)
+            if turn:
+                participant.running.send("fill", data=asdict(job.contents(signed, turn)))
+            if cores:
+                participant.running.send("run")
+        return participant
+
+    def _exact(self, reference: Participant, wider: Wider, wide: Participant, signed: bool, turn: int) -> Exact | None:
         """The result in wider types; None where there is none, since what is wider can't be told from the text."""
         job, path = wider.job, wider.job.directory / f"wider{turn}"
-        # A holder of arrays has those of the source's types.
-        checker = Checker(job, None if self._job.shared else self._holder)
         try:
-            with ExitStack() as stack:
-                participant = Participant(wider.built)
-                checker.launch(participant, signed, stack)
-                checker.wait(participant)
-                if turn:
-                    checker.fill(participant, signed, turn)
-                first_run(job, participant)
-                reply = participant.running.request("store", job.walk_seconds, path=str(path))
+            if not _free_cores(job):
+                wide.running.send("run")
+            wide.running.receive(job.walk_seconds + job.policy.timeout_seconds)
+            reply = wide.running.request("store", job.walk_seconds, path=str(path))
         except ChildError:
             return None
         exact = Exact(path, reply["offsets"], wider.elements, {}, 0.0)
         errors = self._errors(reference, exact) if reply["wrong"] is None else {}
         if not errors:
             return None
-        for others in self._errors_on_neighbours(reference, exact, signed):
+        for others in self._errors_on_neighbours(reference, exact, signed, turn):
             errors = {
                 name: (max(norm, others[name][0]), max(most, others[name][1])) for name, (norm, most) in errors.items()
             }
@@ -294,7 +305,7 @@ class Checker:
         return replace(exact, source_errors=norms, largest_error=largest)
 
     def _errors_on_neighbours(
-        self, reference: Participant, exact: Exact, signed: bool
+        self, reference: Participant, exact: Exact, signed: bool, turn: int
     ) -> Iterator[dict[str, tuple[float, float]]]:
         """Errors of the source on data next to the given ones, against the result on these; none on random data.
 
@@ -309,11 +320,12 @@ class Checker:
                 job = replace(self._job, data=replace(self._job.data, neighbours=draw))
                 # Not from the holder, whose arrays have the given data.
                 checker = Checker(job, None)
-                if participant.child is None:
+                first = participant.child is None
+                if first:
                     checker.launch(participant, signed, stack)
                     checker.wait(participant)
-                else:
-                    checker.fill(participant, signed, 0)
+                if turn or not first:
+                    checker.fill(participant, signed, turn)
                 first_run(job, participant)
                 errors = self._errors(participant, exact)
                 # More is no rounding: a condition went the other way.
@@ -408,6 +420,12 @@ class Checker:
             participant.error = max(participant.error or 0.0, reply["error"])
         if reply["wrong"] is not None:
             raise ChildError("wrong", reply["wrong"] + _unknown(expected))
+
+
+def _free_cores(job: Job) -> tuple[int, ...]:
+    """Cores for a process that runs beside the reference, which itself runs on one; none if there is one core."""
+    others = sorted(os.sched_getaffinity(0) - set(job.cores))
+    return tuple(others[: len(job.cores)]) or (job.cores if len(job.cores) > 1 else ())
 
 
 def _unknown(expected: Expected) -> str:

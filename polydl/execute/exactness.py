@@ -118,10 +118,15 @@ def compare_exactly(
 def estimated_seconds(scop: Scop, kernel: KernelSource) -> float:
     """About how long the check takes on one core: the compiler, then both functions twice."""
     in_field = ring_of(scop, kernel) == FIELD
-    compiler = (_FIELD_COMPILER_SECONDS if in_field else _COMPILER_SECONDS) + len(kernel.c) * _CHARACTER
+    compiler = (_FIELD_COMPILER_SECONDS if in_field else _COMPILER_SECONDS) + len(_computing(kernel)) * _CHARACTER
     instances = _instances(scop)
     elements = sum(array.elements for array in _arrays(scop))
     return compiler + 4 * (instances * (_FIELD_INSTANCE if in_field else _INSTANCE) + elements * _ELEMENT)
+
+
+def _computing(kernel: KernelSource) -> str:
+    """The C without what chooses how many threads a call takes, which computes with seconds alone."""
+    return kernel.c.replace(team.support(), "")
 
 
 def ring_of(scop: Scop, kernel: KernelSource) -> Ring:
@@ -135,8 +140,8 @@ def ring_of(scop: Scop, kernel: KernelSource) -> Ring:
         return FIELD
     nodes = [node for each in scop.statements for node in each.body.walk()]
     divides = any(node.text.removesuffix("=") == "/" for node in nodes)
-    # Some come from macros in headers. What chooses how many threads a call takes computes with seconds.
-    computing = kernel.c.replace(team.support(), "")
+    # Some come from macros in headers.
+    computing = _computing(kernel)
     literals = " ".join(node.text for node in nodes if node.kind == "literal")
     real = not elements.isdisjoint(_ELEMENTS)
     return FIELD if real and (divides or any(map(has_fractions, (scop.source, literals, computing)))) else INTEGERS

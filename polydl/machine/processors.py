@@ -79,7 +79,8 @@ FAMILIES = (
         {"call_cycles": 1.0, "block_step_cycles": 0.025, "block_load_cycles": 0.005, "block_switch_cycles": 0.3,
          "block_far_load_cycles": 0.5, "row_copy_cycles": 0.35, "lane_sum_cycles": 0.88, "library_slowdown": 1.07,
          "library_call_cycles": 1.5, "library_product_cycles": 0.43, "bfloat16_pair_slowdown": 0.87,
-         "byte_group_slowdown": 0.83, "scalar_slowdown": 4.6, "short_pair_slowdown": 1.04, "pair_copy_cycles": 0.25},
+         "byte_group_slowdown": 0.83, "scalar_slowdown": 4.6, "short_pair_slowdown": 1.04, "pair_copy_cycles": 0.25,
+         "last_cache_ahead_steps": 0},
     ),
     Family(
         "AMD Zen 5", "AuthenticAMD", "26", _models(range(128)), _AMD,
