@@ -17,13 +17,13 @@ from experiments.tables import markdown
 
 _ROOT = Path(__file__).parents[1]
 _PACKAGE = ("polydl", "variants", "microkernels", "ranking", "fusion")
-#: The last five rewrites that were added: what it is, and the commit.
+#: The last five rewrites that were added: what each is, and the commit.
 ADDITIONS = {
     "zero_point": ("products of quantized numbers without their zero points", "06670fb"),
     "split_index_set": ("sums of few terms in parts, by the conditions at borders", "cbe448e"),
     "expand": ("arrays with elements for each iteration that reuses them", "5d936fb"),
+    "polyphase": ("strided convolutions in parts, with `bench --weights` in the same commit", "2bcb88e"),
     "cut_triangle": ("products in a triangle as squares", "610b970"),
-    "reschedule": ("stencils tiled in time, by isl's scheduler", "a5696b1"),
 }
 
 

@@ -104,7 +104,7 @@ def measure(seconds: float, rounds: int) -> dict[str, Any]:
     """All cells of the table, each for so many seconds in each of so many rounds."""
     cores = len(os.sched_getaffinity(0))
     kinds = [(1, "default", "all or one"), *((cores, way, taken) for way in WAYS for taken in ("all", "all or one"))]
-    cells = []
+    cells, load = [], os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as root:
         kernels = {name: emitted(name, Path(root, str(place))) for place, name in enumerate(NESTS)}
         for others in BUSY:
@@ -114,7 +114,7 @@ def measure(seconds: float, rounds: int) -> dict[str, Any]:
                         cell = {"busy": others, "work": name, "threads": threads, "way": way, "taken": taken}
                         cells.append({**cell, **measured(kernel, taken, threads, way, seconds)})
     date = datetime.now(UTC).isoformat(timespec="seconds")
-    return {"date": date, "cores": cores, "system": platform.platform(), "load": os.getloadavg()[0], "cells": cells}
+    return {"date": date, "cores": cores, "system": platform.platform(), "load": load, "cells": cells}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -12,6 +12,7 @@ from computed import parse
 
 from polydl.codegen.original import original
 from polydl.codegen.wider import wider
+from polydl.execute import checking
 from polydl.execute.arrays import CHUNK, Data
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
@@ -48,6 +49,17 @@ def measured(
     assert all(kernel.c != plain.c for kernel in kernels)
     built = EXECUTOR.build([plain, *kernels], Toolchain.find(), tmp_path)
     return EXECUTOR.measure(built[1:], built[0], scop, threads=1, policy=QUICK, seed=3, most_error=most_error)
+
+
+@pytest.mark.native
+def test_errors_are_the_same_whether_a_core_is_free_or_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scop, change = parse(tmp_path, PRODUCT), ("C[i][j] = 0.0f;", "C[i][j] = 0.0f * 2;")
+    _, beside = measured(scop, [change], tmp_path)
+    monkeypatch.setattr(checking, "free_cores", lambda _: ())
+    _, after = measured(scop, [change], tmp_path)
+    assert beside.status == after.status == "ok"
+    assert beside.accuracy == after.accuracy
+    assert beside.accuracy is not None
 
 
 def test_the_nest_in_wider_types(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -60,6 +61,11 @@ class Program:
         if way == "unsupported":
             return {"failed": "unsupported", "message": f"can't do {problem['task']}"}
         self.sampler = Sampler(cores)
+        if "STARTS" in os.environ:
+            begin = time.monotonic()
+            time.sleep(0.2)
+            with open(os.environ["STARTS"], "a") as file:
+                file.write(f"{begin} {time.monotonic()}\\n")
         return {"note": f"{problem['task']} on {os.environ.get('TASTE')} {os.environ.get('HANDICAP')}"}
 
     def run(self):
@@ -105,6 +111,20 @@ def test_foreign_programs_are_timed_beside_the_candidates(
     assert [each.samples for each in failed] == [(), (), ()]
     for each, words in zip(failed, ("can't do unsupported", "element [0] is off", "SIGABRT"), strict=True):
         assert words in each.message
+
+
+@pytest.mark.native
+def test_each_peer_tries_its_ways_when_no_other_does(toolchain: Toolchain, tmp_path: Path) -> None:
+    script, starts = tmp_path / "foreign.py", tmp_path / "starts"
+    script.write_text(textwrap.dedent(FOREIGN))
+    peers = [
+        polydl.Peer(way, (sys.executable, str(script), way), {"task": way}, 1000, {"STARTS": str(starts)})
+        for way in ("one", "other", "third")
+    ]
+    assert [each.status for each in timed_beside(peers, toolchain, tmp_path)] == ["ok"] * 3
+    times = [[float(word) for word in line.split()] for line in starts.read_text().splitlines()]
+    assert len(times) == 3
+    assert all(ended <= begun for (_, ended), (begun, _) in pairwise(times))
 
 
 GROUPED = (

@@ -152,6 +152,16 @@ def test_what_a_library_ran_as_its_best_direct_way_is_one_of_all_its_ways() -> N
     assert ratio(other, "onednn-direct").value == pytest.approx(3.0)  # type: ignore[union-attr]
 
 
+def test_a_library_that_failed_once_is_compared_by_its_other_choice() -> None:
+    ours, failed = timing(*[1.0] * 5, direct=True), {"status": "timeout", "direct": True, "note": "", "samples": []}
+    best = {**timing(*[2.0] * 5), "note": "oneDNN 2.6.3, direct jit, nhwc"}
+    layer = layer_of("x", [ours], onednn=best, **{"onednn-direct": failed})
+    assert ratio(layer, "onednn-direct").value == pytest.approx(2.0)  # type: ignore[union-attr]
+    winograd = {**best, "note": "oneDNN 2.6.3, Winograd jit, nhwc"}
+    assert ratio(layer_of("x", [ours], onednn=winograd, **{"onednn-direct": failed}), "onednn-direct") is None
+    assert ratio(layer_of("x", [ours], **{"onednn-direct": failed}), "onednn-direct") is None
+
+
 def test_direct_peers_are_compared_with_variants_that_compute_every_product() -> None:
     winograd, direct = timing(1.0, 1.0), timing(2.0, 2.0, direct=True)
     peers = {"best": timing(1.5, 1.5), "direct": timing(3.0, 3.0, direct=True)}

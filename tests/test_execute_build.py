@@ -14,7 +14,7 @@ from execute_nests import kernel, matmul, matmul_kernel
 from polydl.errors import MissingComponentError, OptionError, PolydlError, ResourceError
 from polydl.execute.build import build
 from polydl.execute.child import Child
-from polydl.execute.resources import available_bytes, choose_cores
+from polydl.execute.resources import available_bytes, choose_cores, free_cores
 from polydl.execute.toolchain import Toolchain
 
 
@@ -192,3 +192,13 @@ def test_cores_and_memory() -> None:
     with pytest.raises(OptionError):
         choose_cores(0)
     assert available_bytes() > 1 << 20
+
+
+def test_cores_beside_those_that_are_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Numbers beyond those of any system, so that each is a core of its own.
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {100001, 100002, 100003})
+    assert free_cores((100001,)) == (100002,)
+    assert free_cores((100001, 100002)) == (100003,)
+    assert free_cores((100001, 100002, 100003)) == (100001, 100002, 100003)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {100001})
+    assert free_cores((100001,)) == ()

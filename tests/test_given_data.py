@@ -74,7 +74,7 @@ def test_arrays_of_a_file_take_the_place_of_random_data(file: Path, tmp_path: Pa
     np.savez(inputs, x=np.linspace(11.0, 12.0, 20), shift=np.float64(4.0))
     result = polydl.optimize(file, function="roots", inputs=inputs, **FEW)
     assert {each.measurement.status for each in result.tried} == {"ok"}
-    # Half of them is below 10, and has no root.
+    # Half of each is below 10, and has no root.
     assert all(ONCE_GIVEN in each.measurement.message for each in result.tried)
     np.savez(inputs, x=np.linspace(1.0, 2.0, 20))
     with pytest.raises(ExecutionError, match="on the given data"):

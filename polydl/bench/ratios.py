@@ -1,10 +1,11 @@
 """How a peer's times compare with polydl's: the ratio of medians, with the choice among several leaders in its bracket.
 
-The smallest of several noisy medians lies below the true one. So in each of many draws, the leader whose time counts is
-chosen by other samples than those of which that time is the median, and the ratio is the mean over all draws (bagging):
-no sample both chooses and counts. Its standard deviation is that of Efron, Estimation and accuracy after model
-selection, 2014, section 3 (the infinitesimal jackknife), without the part that is due to the number of draws (Wager,
-Hastie and Efron, Confidence intervals for random forests, 2014, equation 7). Times are in seconds.
+The smallest of several noisy medians lies below the true one. So in each of many draws, the leader whose time counts,
+and the peer's timing where it has two, is chosen by other samples than those of which that time is the median, and the
+ratio is the mean over all draws (bagging): no sample both chooses and counts. Its standard deviation is that of Efron,
+Estimation and accuracy after model selection, 2014, section 3 (the infinitesimal jackknife), without the part that is
+due to the number of draws (Wager, Hastie and Efron, Confidence intervals for random forests, 2014, equation 7). Times
+are in seconds.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ import numpy as np
 _DRAWS = 2000
 # A library that is asked for direct algorithms alone has its name with this behind it.
 _DIRECT = "-direct"
+# In what a library says of a way that is no direct one, or may be none.
+_NOT_DIRECT = ("Winograd", "automatic")
 # The part of a distribution below the upper bound of a 90 % interval.
 _BELOW = 0.95
 
@@ -151,14 +154,12 @@ def _estimate(result: Mapping[str, Any], peer: str) -> _Estimate | None:
 
     Every draw takes equally many samples of each of the peer's timings and of each leader, and chooses on both sides.
     """
-    timing = result["peers"].get(peer)
-    if timing is None or timing["status"] != "ok":
-        return None
-    fastest = fastest_leader(result, timing["direct"])
-    if fastest is None:
-        return None
     theirs = [seconds(each) for each in _timings(result, peer)]
-    candidates = [seconds(leader) for leader in leaders(result, timing["direct"])]
+    direct = bool(theirs) and result["peers"][peer].get("direct", False)
+    fastest = fastest_leader(result, direct)
+    if fastest is None or not theirs:
+        return None
+    candidates = [seconds(leader) for leader in leaders(result, direct)]
     count = min(len(min(theirs, key=np.median)), len(seconds(fastest)))
     generator = _generator(result, peer)
     ours, drawn = (_times_of_the_chosen(each, count, generator) for each in (candidates, theirs))
@@ -167,16 +168,18 @@ def _estimate(result: Mapping[str, Any], peer: str) -> _Estimate | None:
 
 
 def _timings(result: Mapping[str, Any], peer: str) -> list[Mapping[str, Any]]:
-    """All timings of what the peer might have run.
+    """All timings of what the peer might have run; none where it was not asked.
 
     A library that was also asked for direct algorithms alone chose twice, and either choice may have been a poor one:
     what it ran as its best direct algorithm is one of all that it has, and the other way round.
     """
+    if peer not in result["peers"]:
+        return []
     timings = [result["peers"][peer]]
     other = result["peers"].get(peer.removesuffix(_DIRECT) if peer.endswith(_DIRECT) else f"{peer}{_DIRECT}")
-    if other is not None and other["status"] == "ok" and (other["direct"] or ", direct " in other["note"]):
+    if other is not None and (other.get("direct") or not any(word in other["note"] for word in _NOT_DIRECT)):
         timings.append(other)
-    return timings
+    return [each for each in timings if each["status"] == "ok"]
 
 
 def _deviation(values: Floats, counts: Floats) -> float:

@@ -174,7 +174,7 @@ class LoadedKernel:
 
     def _constant_arguments(self, positional: Sequence[Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The constants by name, from arguments in the order of the function or by name."""
-        names = [*(each.name for each in self._parameters), *self._globals]
+        names = [*self._order, *self._globals]
         wanted = [name for name in names if name in self._constants]
         left = [name for name in wanted if name not in arguments]
         given = {**dict(zip(left, positional, strict=False)), **arguments}
@@ -200,7 +200,7 @@ class LoadedKernel:
         return values
 
     def __repr__(self) -> str:
-        names = [*(parameter.name for parameter in self._parameters), *self._globals]
+        names = [*self._order, *self._globals]
         return f"<compiled kernel {self.name}({', '.join(names)})>"
 
     def _named(
@@ -212,7 +212,7 @@ class LoadedKernel:
         every = [name for name in self._order if name not in known]
         needed = [name for name in self._needed if name not in known]
         names = every if len(positional) == len(every) else [name for name in needed if name not in arguments]
-        if positional and (len(positional) > len(names) or arguments.keys() & names[: len(positional)]):
+        if len(positional) > len(names) or arguments.keys() & names[: len(positional)]:
             raise ArgumentError(
                 f"{self.name}: arguments without a name that don't fit: {len(positional)}",
                 remedy=f"pass {', '.join(needed)} in this order, or each by its name",

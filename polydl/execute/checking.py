@@ -5,7 +5,6 @@ Two checked runs, with other data each, show a kernel that keeps an operand from
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -17,6 +16,7 @@ from polydl.execute.child import Child, ChildError, InputHolder
 from polydl.execute.comparison import Noise, worst
 from polydl.execute.contract import NO_REFERENCE, Built, Peer
 from polydl.execute.participant import Job, Participant
+from polydl.execute.resources import free_cores
 from polydl.execute.rounds import LONG_SECONDS
 from polydl.execute.timing import calibrate, first_run
 from polydl.execute.tolerance import LARGEST, with_source_error
@@ -31,7 +31,7 @@ _NEIGHBOURS_SECONDS = 1.0
 # Of an array's elements, as many may be nothing but rounding errors.
 _MOST_NOISE = 0.5
 ONCE = "checked with one set of data only, since a run takes long"
-ONCE_GIVEN = "checked with one set of data only, since with half of the given numbers the source's result is not finite"
+ONCE_GIVEN = "checked with one set of data only, since the source has no result for half of the given numbers"
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class Checker:
             if original.child is None:
                 self.launch(original, True, stack)
             self.wait(original)
-            expected = self._store(original, originals.wider)
+            expected = self._store(original, originals.wider, timed=True)
             original.error = 0.0
             calibrate(self._job, original)
             return expected
@@ -219,8 +219,11 @@ class Checker:
         self.launch(original, signed, stack)
         self.wait(original)
 
-    def _store(self, participant: Participant, wider: Wider | None) -> Expected:
-        """Run on signed data, and on positive data if those lead to NaN (a square root) or infinity."""
+    def _store(self, participant: Participant, wider: Wider | None, *, timed: bool = False) -> Expected:
+        """Run on signed data, and on positive data if those lead to NaN (a square root) or infinity.
+
+        If the participant is to be ``timed`` afterwards, nothing runs beside it, and it gets no half of given numbers.
+        """
         wrong: str | None = ""
         for signed in (True, False):
             offsets: list[dict[str, int]] = []
@@ -229,27 +232,37 @@ class Checker:
             tolerances: list[float] = []
             noise: list[Marks] = []
             once = ONCE
-            for turn in (0, 1):
+            for turn in (0,) if timed and self._job.data.given else (0, 1):
                 # Other data may magnify roundings more.
                 needed = turn == 0 or tolerances[0] > self._job.tolerance or bool(noise[0].arrays)
                 if turn or not signed:
                     self.fill(participant, signed, turn)
-                with ExitStack() as beside:
-                    wide = self._start_wider(wider, signed, turn, beside) if wider is not None and needed else None
+                with ExitStack() as stack:
+                    wide: Participant | None = None
+                    cores = () if wider is None or not needed or timed else free_cores(wider.job.cores)
+                    if wider is not None and cores:
+                        wide = self._start_wider(wider, cores, signed, turn, stack)
                     start = time.monotonic()
-                    first_run(self._job, participant)
+                    try:
+                        first_run(self._job, participant)
+                    except ChildError as failure:
+                        if turn and self._job.data.given and failure.status in ("crash", "timeout"):
+                            once = ONCE_GIVEN
+                            break
+                        raise
                     seconds = time.monotonic() - start
                     path = str(self._job.result(turn))
                     reply = participant.running.request("store", self._job.walk_seconds, path=path)
                     wrong = reply["wrong"]
                     if wrong is not None:
-                        if turn and self._job.data.given:
+                        if turn and self._job.data.given and not reply["damaged"]:
                             wrong, once = None, ONCE_GIVEN
                         break
                     offsets.append(reply["offsets"])
                     tolerances.append(self._job.tolerance)
                     noise.append(Marks())
-                    if wider is not None and wide is not None and seconds <= _EXACT_SECONDS:
+                    if wider is not None and needed and seconds <= _EXACT_SECONDS:
+                        wide = wide or self._start_wider(wider, wider.job.cores, signed, turn, stack)
                         against = self._exact(participant, wider, wide, signed, turn)
                         if against is not None and against.largest_error > max(self._job.tolerance, LARGEST):
                             noise[turn] = self._noise(participant, against, turn)
@@ -268,26 +281,25 @@ class Checker:
                 break
         raise ChildError("wrong", f"{NO_REFERENCE}: {wrong}")
 
-    def _start_wider(self, wider: Wider, signed: bool, turn: int, stack: ExitStack) -> Participant:
-        """Start the nest in wider types, and where another core is free let it run beside the reference."""
-        job, cores = wider.job, _free_cores(wider.job)
+    def _start_wider(
+        self, wider: Wider, cores: tuple[int, ...], signed: bool, turn: int, stack: ExitStack
+    ) -> Participant:
+        """Start a run of the nest in wider types, which is not waited for."""
+        job = wider.job
         # A holder of arrays has those of the source's types.
-        checker = Checker(replace(job, cores=cores or job.cores), None if self._job.shared else self._holder)
+        checker = Checker(replace(job, cores=cores), None if self._job.shared else self._holder)
         participant = Participant(wider.built)
         with suppress(ChildError):
             checker.launch(participant, signed, stack)
             if turn:
                 participant.running.send("fill", data=asdict(job.contents(signed, turn)))
-            if cores:
-                participant.running.send("run")
+            participant.running.send("run")
         return participant
 
     def _exact(self, reference: Participant, wider: Wider, wide: Participant, signed: bool, turn: int) -> Exact | None:
         """The result in wider types; None where there is none, since what is wider can't be told from the text."""
         job, path = wider.job, wider.job.directory / f"wider{turn}"
         try:
-            if not _free_cores(job):
-                wide.running.send("run")
             wide.running.receive(job.walk_seconds + job.policy.timeout_seconds)
             reply = wide.running.request("store", job.walk_seconds, path=str(path))
         except ChildError:
@@ -420,12 +432,6 @@ class Checker:
             participant.error = max(participant.error or 0.0, reply["error"])
         if reply["wrong"] is not None:
             raise ChildError("wrong", reply["wrong"] + _unknown(expected))
-
-
-def _free_cores(job: Job) -> tuple[int, ...]:
-    """Cores for a process that runs beside the reference, which itself runs on one; none if there is one core."""
-    others = sorted(os.sched_getaffinity(0) - set(job.cores))
-    return tuple(others[: len(job.cores)]) or (job.cores if len(job.cores) > 1 else ())
 
 
 def _unknown(expected: Expected) -> str:

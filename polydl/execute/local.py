@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from math import inf
+from math import inf, prod
 from pathlib import Path
 from typing import Any
 
@@ -93,9 +93,10 @@ class LocalExecutor:
             try:
                 job = replace(_job(scop, cores, seed, policy, directory), most_error=most_error)
                 given = given_arrays(scop, job, reference.toolchain)
-                if given:
-                    # Both checked runs have other contents in all of their elements, so that no memory is shared.
-                    job = replace(job, data=replace(job.data, given=given), shared=[], shared_bytes=0)
+                # Of the arrays in files all elements are others in the second checked run: no process shares them.
+                streams = {stream for stream, *_ in given}
+                shared = [each for each in job.shared if each["stream"] not in streams]
+                job = replace(job, data=replace(job.data, given=given), shared=shared, shared_bytes=_bytes(shared))
             except UnsupportedConstructError as error:
                 plain.failure = ChildError("unsupported", error.message)
             except ChildError as failure:
@@ -153,19 +154,25 @@ def _job(scop: Scop, cores: tuple[int, ...], seed: int, policy: TimingPolicy, di
     forks = not is_sandboxed()
     if sum(array.bytes for _, array in inputs) < _SHARED_BYTES or not forks:
         inputs = []
+    shared = [{**parameters[stream], "stream": stream} for stream, _ in inputs]
     return Job(
         parameters=parameters,
         global_arrays=[_describe(array) for array in global_arrays],
         bytes=sum(array.bytes + 2 * GUARD_BYTES for array in arrays),
         forks=forks,
-        shared=[{**parameters[stream], "stream": stream} for stream, _ in inputs],
-        shared_bytes=sum(array.bytes + 2 * GUARD_BYTES for _, array in inputs),
+        shared=shared,
+        shared_bytes=_bytes(shared),
         cores=cores,
         data=Data(seed, True, integers=drawn_integers(scop), dominant=dominant, constant=constant),
         tolerance=tolerance(scop),
         directory=directory,
         policy=policy,
     )
+
+
+def _bytes(arrays: Sequence[Mapping[str, Any]]) -> int:
+    """Of described arrays with their guard zones."""
+    return sum(prod(each["extents"]) * element_dtype(each["element"]).itemsize + 2 * GUARD_BYTES for each in arrays)
 
 
 def _is_input(scop: Scop, array: Array) -> bool:

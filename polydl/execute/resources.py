@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from polydl.errors import OptionError, ResourceError
@@ -38,19 +39,33 @@ def choose_cores(threads: int) -> tuple[int, ...]:
 
     Raises OptionError for more threads than processors that this process may use.
     """
-    allowed = sorted(os.sched_getaffinity(0))
+    allowed = _processors()
     if not 1 <= threads <= len(allowed):
         raise OptionError(
             f"{threads} threads, but this process may use {len(allowed)} cores", remedy="change --threads"
         )
+    return allowed[:threads]
+
+
+def free_cores(used: Sequence[int]) -> tuple[int, ...]:
+    """Logical processors for a process of one thread beside another that has so many to itself.
+
+    Others than those, as many of them; the same, if these are several and there are no others; else none.
+    """
+    others = tuple(each for each in _processors() if each not in used)
+    return others[: len(used)] or (tuple(used) if len(used) > 1 else ())
+
+
+def _processors() -> tuple[int, ...]:
+    """Those that this process may use: the first one of each core, then the others."""
     first_of_core: list[int] = []
     others: list[int] = []
     seen: set[str] = set()
-    for processor in allowed:
+    for processor in sorted(os.sched_getaffinity(0)):
         siblings = _read(f"/sys/devices/system/cpu/cpu{processor}/topology/thread_siblings_list") or str(processor)
         (others if siblings in seen else first_of_core).append(processor)
         seen.add(siblings)
-    return tuple((first_of_core + others)[:threads])
+    return tuple(first_of_core + others)
 
 
 def available_bytes() -> int:

@@ -198,7 +198,7 @@ class Session:
 
     def _fastest_first(self, participants: Sequence[Participant]) -> list[Participant]:
         """Those that were timed and have not failed, by their medians."""
-        usual = usual_rate(sample for participant in self._others for sample in participant.raw)
+        usual = usual_rate(sample for participant in (self._original, *self._others) for sample in participant.raw)
         timed = [participant for participant in participants if participant.failure is None and participant.raw]
         return sorted(timed, key=lambda participant: participant.measurement(usual).seconds_median or 0.0)
 

@@ -123,16 +123,16 @@ class Worker:
         arrays = self._arrays()
         for buffer in arrays:
             if damage := buffer.damage():
-                return {"offsets": {}, "finite": True, "wrong": damage}
+                return {"offsets": {}, "finite": True, "damaged": True, "wrong": damage}
             at = first_not_finite(buffer)
             if at is not None:
                 number = numbers(buffer.values[at : at + 1], buffer.dtype)[0]
                 value = f"`{buffer.element(at)}` is {number!s} on {'the given' if self._data.given else 'random'} data"
-                return {"offsets": {}, "finite": False, "wrong": value}
+                return {"offsets": {}, "finite": False, "damaged": False, "wrong": value}
         offsets = store(arrays, self._data, Path(path))
         self._expect(offsets)
         nothing = "it changes no array, so no variant can be checked against it"
-        return {"offsets": offsets, "finite": True, "wrong": None if offsets else nothing}
+        return {"offsets": offsets, "finite": True, "damaged": False, "wrong": None if offsets else nothing}
 
     def compare(self, path: str, offsets: dict[str, int], tolerance: float, noise: dict[str, tuple[str, int]]) -> Reply:
         """Compare with the stored result of the original nest."""
