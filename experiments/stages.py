@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
+
+from experiments.tables import markdown
 
 Document = dict[str, Any]
 
@@ -61,23 +61,20 @@ def per_second(document: Document) -> float:
     return document["variants"] / seconds if seconds else 0.0
 
 
-def table(documents: Sequence[Document]) -> Table:
-    """CPU seconds of the process and its children, and wall-clock seconds, by stage and nest."""
-    shown = Table(title="CPU seconds, in brackets wall-clock seconds")
-    shown.add_column("stage")
-    for document in documents:
-        shown.add_column(f"{document['nest']}\n{document['variants']} variants", justify="right")
+def table(documents: Sequence[Document]) -> list[str]:
+    """In Markdown: CPU seconds of the process and its children, in brackets wall-clock seconds, by stage and nest."""
+    rows = []
     for stage in dict.fromkeys(stage for document in documents for stage in document["seconds"]):
-        cells = []
-        for document in documents:
-            spent = document["seconds"].get(stage)
-            cells.append(f"{spent['cpu'] + spent['children']:.3f} ({spent['wall']:.3f})" if spent else "")
-        shown.add_row(stage, *cells)
-    shown.add_section()
+        spent = [document["seconds"].get(stage) for document in documents]
+        rows.append([stage, *(_cell(each["cpu"] + each["children"], each["wall"]) if each else "" for each in spent)])
     walls = [sum(each["wall"] for each in document["seconds"].values()) for document in documents]
-    shown.add_row("all", *(f"{total_cpu(each):.3f} ({wall:.3f})" for each, wall in zip(documents, walls, strict=True)))
-    shown.add_row("scored in a CPU second", *(f"{per_second(document):,.0f}" for document in documents))
-    return shown
+    rows.append(["all", *(_cell(total_cpu(each), wall) for each, wall in zip(documents, walls, strict=True))])
+    rows.append(["scored in a CPU second", *(f"{per_second(document):,.0f}" for document in documents)])
+    return markdown(["stage", *(f"{each['nest']}, {each['variants']} variants" for each in documents)], rows)
+
+
+def _cell(cpu: float, wall: float) -> str:
+    return f"{cpu:.3f} ({wall:.3f})"
 
 
 @click.command(help=__doc__)
@@ -87,9 +84,17 @@ def table(documents: Sequence[Document]) -> Table:
 @click.option("--top-k", default=0, show_default=True, help="Variants that are compiled, checked and timed.")
 @click.option("--rounds", default=3, show_default=True, help="Processes per nest.")
 @click.option("--json", "path", type=click.Path(path_type=Path), help="Write the figures there as well.")
-def main(nests: tuple[str, ...], variants: int, threads: int, top_k: int, rounds: int, path: Path | None) -> None:
-    documents = [measure(name, variants, threads, top_k, rounds) for name in nests or NESTS]
-    Console(width=max(110, 30 + 24 * len(documents))).print(table(documents))
+@click.option(
+    "--show", type=click.Path(path_type=Path, exists=True), help="Show those of this file, and measure nothing."
+)
+def main(
+    nests: tuple[str, ...], variants: int, threads: int, top_k: int, rounds: int, path: Path | None, show: Path | None
+) -> None:
+    if show is not None:
+        documents = json.loads(show.read_text(encoding="utf-8"))
+    else:
+        documents = [measure(name, variants, threads, top_k, rounds) for name in nests or NESTS]
+    print(*table(documents), sep="\n")
     if path is not None:
         path.write_text(json.dumps(documents, indent=1) + "\n", encoding="utf-8")
 

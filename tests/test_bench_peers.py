@@ -20,6 +20,7 @@ import polydl
 from polydl.bench.peers import native
 from polydl.bench.peers.kinds import KINDS, MissingPeerError, Setting, Weights
 from polydl.bench.peers.problems import SOURCE, WEIGHTS, Convolution, MatrixProduct, fill, first_error, problem_of
+from polydl.execute import checking
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
@@ -125,6 +126,22 @@ def test_each_peer_tries_its_ways_when_no_other_does(toolchain: Toolchain, tmp_p
     times = [[float(word) for word in line.split()] for line in starts.read_text().splitlines()]
     assert len(times) == 3
     assert all(ended <= begun for (_, ended), (begun, _) in pairwise(times))
+
+
+@pytest.mark.native
+def test_of_long_kernels_the_fastest_is_checked_twice_beside_a_faster_peer(
+    toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checking, "LONG_SECONDS", 0.0)
+    script = tmp_path / "foreign.py"
+    script.write_text(textwrap.dedent(FOREIGN))
+    peer = polydl.Peer("sums", (sys.executable, str(script), "sums"), {"task": "sums"}, 1000, {})
+    slow = matmul_kernel("slow", before="for (volatile int turn = 0; turn < 5000000; turn++) ;\n")
+    built = EXECUTOR.build([matmul_kernel("original"), slow], toolchain, tmp_path)
+    _, candidate, sums = EXECUTOR.measure(built[1:], built[0], matmul(), threads=1, policy=QUICK, peers=[peer])
+    assert (candidate.status, sums.status) == ("ok", "ok")
+    assert (sums.seconds_median or 0.0) < (candidate.seconds_median or 0.0)
+    assert checking.ONCE not in candidate.message
 
 
 GROUPED = (

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from loops_by_hand import adds, array, at, c, context, loop, sets
 
 from polydl.codegen import openmp
 from polydl.codegen.context import Context, StatementFacts
-from polydl.codegen.loop_ir import Body, Evaluate, For, nodes
+from polydl.codegen.loop_ir import Body, Evaluate, For, ParallelRegion, Pragma, nodes
 from polydl.codegen.passes import fences, openmp_pragmas, parallel_loops, vectorize
+from polydl.codegen.passes.thread_choice import BETWEEN, with_choice
 from polydl.codegen.values import Apply, Name
 from polydl.ir.schedule import Loop
 
@@ -95,3 +98,19 @@ def test_loops_that_are_no_loops_of_the_schedule_stay() -> None:
     after = (loop("polydl_pixel0", -1, 3, sets("", at("y", 0), at("x", 0))),)
     assert parallel_loops.run(after, context(*ARRAYS)) == after
     assert vectorize.run(after, context(*ARRAYS)) is after
+
+
+def test_a_call_asks_between_its_parallel_loops_and_before_those_that_a_loop_repeats() -> None:
+    statement = sets("S", at("y", "i", 0, 0), at("x", "i", 0, 0))
+    dealt = replace(loop("i", 0, 7, statement), pragma=Pragma("parallel for"))
+    region = ParallelRegion((replace(loop("i", 0, 7, statement), pragma=Pragma("for")),))
+    assert with_choice((statement, dealt, statement)) == (statement, dealt, statement)
+    assert with_choice((dealt, statement, region)) == (dealt, statement, BETWEEN, region)
+    (repeated,) = with_choice((loop("t", 0, 9, dealt, statement),))
+    assert isinstance(repeated, For)
+    assert repeated.body == (BETWEEN, dealt, statement)
+    assert with_choice((loop("t", 0, 9, dealt), dealt))[1:] == (BETWEEN, dealt)
+    # A loop of vectors starts no threads.
+    lanes = replace(loop("i", 0, 7, statement), pragma=Pragma("simd"))
+    assert with_choice((lanes, lanes)) == (lanes, lanes)
+    assert with_choice((dealt,), repeated=True) == (BETWEEN, dealt)
