@@ -140,6 +140,7 @@ def test_each_measured_table_of_other_pages_has_its_samples_or_leads_to_them(pag
             "experiments.prefetch_distances",
             ["table", DATA / "prefetch-distances-zen4.jsonl"],
         ),
+        ("2026-11-26-epyc-zen4", "experiments.stages", ["--show", DATA / "stages-zen4.json"]),
         ("2026-11-26-epyc-zen4", "experiments.layers", ["table", DATA / "resnet-zen4.json.xz"]),
         ("2026-11-26-epyc-zen4", "experiments.layers", ["table", DATA / "products-zen4.json.xz"]),
         ("2026-11-26-epyc-zen4", "experiments.fusion.bnorm", ["--table", "--out", DATA / "fusion-bnorm-zen4.json"]),

@@ -56,7 +56,7 @@ static void polydl_begin(struct polydl_call *call, struct polydl_team *team, dou
 }
 
 /* Once a call on all threads has lost more than it may, its remaining loops can't make up for that. */
-static inline void polydl_between(void)
+__attribute__((unused)) static void polydl_between(void)
 {
 #if defined _OPENMP && !defined POLYDL_ALL_THREADS
   struct polydl_call *const call = polydl_now;
