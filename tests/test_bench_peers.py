@@ -22,6 +22,7 @@ from polydl.bench.peers.kinds import KINDS, MissingPeerError, Setting, Weights
 from polydl.bench.peers.problems import SOURCE, WEIGHTS, Convolution, MatrixProduct, fill, first_error, problem_of
 from polydl.execute import checking
 from polydl.execute.contract import TimingPolicy
+from polydl.execute.expected import ONCE
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.measurement import Measurement
@@ -141,7 +142,7 @@ def test_of_long_kernels_the_fastest_is_checked_twice_beside_a_faster_peer(
     _, candidate, sums = EXECUTOR.measure(built[1:], built[0], matmul(), threads=1, policy=QUICK, peers=[peer])
     assert (candidate.status, sums.status) == ("ok", "ok")
     assert (sums.seconds_median or 0.0) < (candidate.seconds_median or 0.0)
-    assert checking.ONCE not in candidate.message
+    assert ONCE not in candidate.message
 
 
 GROUPED = (

@@ -14,8 +14,8 @@ from marks import parametrized
 from polydl.codegen.original import original
 from polydl.execute import checking
 from polydl.execute.arrays import Data
-from polydl.execute.checking import ONCE, ONCE_GIVEN
 from polydl.execute.contract import TimingPolicy
+from polydl.execute.expected import ONCE, ONCE_GIVEN
 from polydl.execute.local import EXECUTOR
 from polydl.execute.ranges import drawn_integers
 from polydl.execute.toolchain import Toolchain

@@ -16,7 +16,7 @@ from polydl.bench.polybench import program
 from polydl.cli import main
 from polydl.errors import ExecutionError, OptionError
 from polydl.execute.arrays import Data, element_dtype, numbers
-from polydl.execute.checking import ONCE_GIVEN
+from polydl.execute.expected import ONCE_GIVEN
 from polydl.frontend.data import with_data, with_initializer, with_inputs
 from polydl.ir.scop import Scop
 

@@ -6,15 +6,16 @@ Two checked runs, with other data each, show a kernel that keeps an operand from
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from math import inf
-from pathlib import Path
+from typing import Any
 
 from polydl.execute.child import Child, ChildError, InputHolder
 from polydl.execute.comparison import Noise, worst
 from polydl.execute.contract import NO_REFERENCE, Built, Peer
+from polydl.execute.expected import ONCE, ONCE_GIVEN, Exact, Expected, Marks, Originals, Wider
 from polydl.execute.participant import Job, Participant
 from polydl.execute.resources import free_cores
 from polydl.execute.rounds import LONG_SECONDS
@@ -30,96 +31,32 @@ _NEIGHBOURS = 4
 _NEIGHBOURS_SECONDS = 1.0
 # Of an array's elements, as many may be nothing but rounding errors.
 _MOST_NOISE = 0.5
-ONCE = "checked with one set of data only, since a run takes long"
-ONCE_GIVEN = "checked with one set of data only, since the source has no result for half of the given numbers"
 
 
 @dataclass(frozen=True)
-class Exact:
-    """The result of the first checked run in wider floating-point types, and the errors of the reference against it."""
+class _Run:
+    """One checked run of the reference; ``Expected`` has what all of them have come to."""
 
-    path: Path
-    #: of each array in the file, bytes
+    #: of each array in the file of its result, bytes
     offsets: dict[str, int]
-    #: C types in the file, by array
-    elements: dict[str, str]
-    #: norm-wise, by array
-    source_errors: dict[str, float]
-    #: the largest of any element, relative to the largest element of its array
-    largest_error: float
-
-
-@dataclass(frozen=True)
-class Marks:
-    """Which elements of a checked run are rounding errors in the source itself; of no array by default."""
-
-    path: str = ""
-    arrays: tuple[Noise, ...] = ()
-
-    @property
-    def places(self) -> dict[str, tuple[str, int]]:
-        """By array, the file and the offset of its marks."""
-        return {each.array: (self.path, each.offset) for each in self.arrays}
-
-    @property
-    def error(self) -> float:
-        """The largest of any other element, relative to the largest element of its array."""
-        return max((each.error for each in self.arrays), default=0.0)
-
-    @property
-    def note(self) -> str:
-        """What is not compared, in words."""
-        parts = (f"{each.marked} of {each.changed} elements of `{each.array}`" for each in self.arrays)
-        return f"{', '.join(parts)} are rounding errors in the source itself, and were not compared"
-
-
-@dataclass(frozen=True)
-class Expected:
-    """The stored results of the reference."""
-
-    #: whether the input data are signed
-    signed: bool
-    #: for each checked run, of each array in its file, bytes
-    offsets: tuple[dict[str, int], ...]
-    #: for each checked run, the largest norm-wise error of a right result
-    tolerances: tuple[float, ...]
-    #: None where no rounding errors can be measured
-    exact: Exact | None
-    #: how far the result in wider types is from the reference's, where that is too far to measure errors against it:
-    #: the largest difference, relative to the largest element of its array; None where it isn't, or is not known
+    #: that it took
+    seconds: float
+    #: the largest norm-wise error of a right result
+    tolerance: float
+    #: None where its rounding errors were not measured, or are too large for that
+    exact: Exact | None = None
+    #: the elements that are rounding errors in the source itself
+    noise: Marks = field(default_factory=Marks)
+    #: its largest error, where that is too large and no elements tell why
     far: float | None = None
-    #: for each checked run, the elements that are rounding errors in the source itself, and are not compared
-    noise: tuple[Marks, ...] = ()
-    #: why there is only one set of data, where a kernel's own run is short
-    once: str = ONCE
 
 
-@dataclass(frozen=True)
-class Wider:
-    """The nest in wider floating-point types."""
+class _NoResultError(ChildError):
+    """A run whose result can't be a reference, from the reply to ``Worker.store``."""
 
-    job: Job
-    built: Built
-    #: a quarter of half a unit in the last place of the source's types, by array: errors below it count as that
-    least: Mapping[str, float]
-
-    @property
-    def elements(self) -> dict[str, str]:
-        """C types by array."""
-        return {array["name"]: array["element"] for array in (*self.job.parameters, *self.job.global_arrays)}
-
-
-@dataclass(frozen=True)
-class Originals:
-    """The builds of the original nest."""
-
-    #: the one whose results are the reference
-    reference: Built
-    #: the one that is timed, then those that take its place, in turn, where the compiler got it wrong; with the words
-    #: that name compiler and flags; each made when it is asked for
-    timed: Sequence[tuple[str, Callable[[], Built]]]
-    #: what rounding errors are measured against; None if nothing rounds
-    wider: Wider | None
+    def __init__(self, reply: Mapping[str, Any]) -> None:
+        super().__init__("wrong", f"{NO_REFERENCE}: {reply['wrong']}")
+        self.finite, self.damaged = reply["finite"], reply["damaged"]
 
 
 class Checker:
@@ -224,62 +161,64 @@ class Checker:
 
         If the participant is to be ``timed`` afterwards, nothing runs beside it, and it gets no half of given numbers.
         """
-        wrong: str | None = ""
-        for signed in (True, False):
-            offsets: list[dict[str, int]] = []
-            exact: Exact | None = None
-            far: float | None = None
-            tolerances: list[float] = []
-            noise: list[Marks] = []
-            once = ONCE
-            for turn in (0,) if timed and self._job.data.given else (0, 1):
-                # Other data may magnify roundings more.
-                needed = turn == 0 or tolerances[0] > self._job.tolerance or bool(noise[0].arrays)
-                if turn or not signed:
-                    self.fill(participant, signed, turn)
-                with ExitStack() as stack:
-                    wide: Participant | None = None
-                    cores = () if wider is None or not needed or timed else free_cores(wider.job.cores)
-                    if wider is not None and cores:
-                        wide = self._start_wider(wider, cores, signed, turn, stack)
-                    start = time.monotonic()
-                    try:
-                        first_run(self._job, participant)
-                    except ChildError as failure:
-                        if turn and self._job.data.given and failure.status in ("crash", "timeout"):
-                            once = ONCE_GIVEN
-                            break
-                        raise
-                    seconds = time.monotonic() - start
-                    path = str(self._job.result(turn))
-                    reply = participant.running.request("store", self._job.walk_seconds, path=path)
-                    wrong = reply["wrong"]
-                    if wrong is not None:
-                        if turn and self._job.data.given and not reply["damaged"]:
-                            wrong, once = None, ONCE_GIVEN
-                        break
-                    offsets.append(reply["offsets"])
-                    tolerances.append(self._job.tolerance)
-                    noise.append(Marks())
-                    if wider is not None and needed and seconds <= _EXACT_SECONDS:
-                        wide = wide or self._start_wider(wider, wider.job.cores, signed, turn, stack)
-                        against = self._exact(participant, wider, wide, signed, turn)
-                        if against is not None and against.largest_error > max(self._job.tolerance, LARGEST):
-                            noise[turn] = self._noise(participant, against, turn)
-                            tolerances[turn] = with_source_error(self._job.tolerance, noise[turn].error)
-                            if not noise[turn].arrays:
-                                far = against.largest_error
-                            against = None
-                        exact = against if turn == 0 else exact
-                        if against is not None:
-                            tolerances[turn] = with_source_error(self._job.tolerance, against.largest_error)
-                if seconds > _SECOND_REFERENCE_SECONDS:
-                    break
-            if wrong is None:
-                return Expected(signed, tuple(offsets), tuple(tolerances), exact, far, tuple(noise), once)
-            if reply["finite"]:
+        try:
+            return self._checked_runs(participant, wider, True, timed=timed)
+        except _NoResultError as failure:
+            if failure.finite:
+                raise
+        return self._checked_runs(participant, wider, False, timed=timed)
+
+    def _checked_runs(self, participant: Participant, wider: Wider | None, signed: bool, *, timed: bool) -> Expected:
+        """Run on both sets of data, or on one where that takes long. Raises _NoResultError as ``_checked_run`` does."""
+        given, runs, once = bool(self._job.data.given), list[_Run](), ONCE
+        for turn in (0,) if timed and given else (0, 1):
+            # Other data may magnify roundings more.
+            needed = not runs or runs[0].tolerance > self._job.tolerance or bool(runs[0].noise.arrays)
+            if turn or not signed:
+                self.fill(participant, signed, turn)
+            try:
+                runs.append(self._checked_run(participant, wider if needed else None, signed, turn, timed=timed))
+            except ChildError as failure:
+                if not (turn and given and _has_no_result(failure)):
+                    raise
+                once = ONCE_GIVEN
                 break
-        raise ChildError("wrong", f"{NO_REFERENCE}: {wrong}")
+            if runs[-1].seconds > _SECOND_REFERENCE_SECONDS:
+                break
+        far = next((run.far for run in reversed(runs) if run.far is not None), None)
+        offsets, tolerances = tuple(run.offsets for run in runs), tuple(run.tolerance for run in runs)
+        return Expected(signed, offsets, tolerances, runs[0].exact, far, tuple(run.noise for run in runs), once)
+
+    def _checked_run(
+        self, participant: Participant, wider: Wider | None, signed: bool, turn: int, *, timed: bool
+    ) -> _Run:
+        """Run once, store the result, and measure its rounding errors, unless ``wider`` is None or it takes very long.
+
+        Raises _NoResultError if the result can't be a reference.
+        """
+        with ExitStack() as stack:
+            cores = () if wider is None or timed else free_cores(wider.job.cores)
+            wide = self._start_wider(wider, cores, signed, turn, stack) if wider is not None and cores else None
+            start = time.monotonic()
+            first_run(self._job, participant)
+            seconds, tolerance = time.monotonic() - start, self._job.tolerance
+            path = str(self._job.result(turn))
+            reply = participant.running.request("store", self._job.walk_seconds, path=path)
+            if reply["wrong"] is not None:
+                raise _NoResultError(reply)
+            run = _Run(reply["offsets"], seconds, tolerance)
+            if wider is None or seconds > _EXACT_SECONDS:
+                return run
+            wide = wide or self._start_wider(wider, wider.job.cores, signed, turn, stack)
+            exact = self._exact(participant, wider, wide, signed, turn)
+            if exact is None:
+                return run
+            error = exact.largest_error
+            if error <= max(tolerance, LARGEST):
+                return replace(run, tolerance=with_source_error(tolerance, error), exact=exact)
+            noise = self._noise(participant, exact, turn)
+            far = None if noise.arrays else error
+            return replace(run, tolerance=with_source_error(tolerance, noise.error), noise=noise, far=far)
 
     def _start_wider(
         self, wider: Wider, cores: tuple[int, ...], signed: bool, turn: int, stack: ExitStack
@@ -432,6 +371,11 @@ class Checker:
             participant.error = max(participant.error or 0.0, reply["error"])
         if reply["wrong"] is not None:
             raise ChildError("wrong", reply["wrong"] + _unknown(expected))
+
+
+def _has_no_result(failure: ChildError) -> bool:
+    """Whether the source fails on its data, or makes nothing of them that can be compared; not where it does damage."""
+    return failure.status in ("crash", "timeout") or (isinstance(failure, _NoResultError) and not failure.damaged)
 
 
 def _unknown(expected: Expected) -> str:

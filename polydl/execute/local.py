@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from math import inf, prod
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +16,9 @@ from polydl.codegen.wider import widened, wider
 from polydl.errors import ResourceError, UnsupportedConstructError
 from polydl.execute.arrays import GUARD_BYTES, Data, element_dtype, is_floating, spacing
 from polydl.execute.build import build, build_with
-from polydl.execute.checking import Originals, Wider
 from polydl.execute.child import ChildError
 from polydl.execute.contract import NO_SAMPLES, Built, FinishedCallback, Peer, Progress, ProgressCallback, TimingPolicy
+from polydl.execute.expected import Originals, Wider
 from polydl.execute.given import given_arrays
 from polydl.execute.own_headers import own_headers, write_copies
 from polydl.execute.participant import Job, Participant
@@ -96,7 +96,7 @@ class LocalExecutor:
                 # Of the arrays in files all elements are others in the second checked run: no process shares them.
                 streams = {stream for stream, *_ in given}
                 shared = [each for each in job.shared if each["stream"] not in streams]
-                job = replace(job, data=replace(job.data, given=given), shared=shared, shared_bytes=_bytes(shared))
+                job = replace(job, data=replace(job.data, given=given), shared=shared)
             except UnsupportedConstructError as error:
                 plain.failure = ChildError("unsupported", error.message)
             except ChildError as failure:
@@ -154,25 +154,18 @@ def _job(scop: Scop, cores: tuple[int, ...], seed: int, policy: TimingPolicy, di
     forks = not is_sandboxed()
     if sum(array.bytes for _, array in inputs) < _SHARED_BYTES or not forks:
         inputs = []
-    shared = [{**parameters[stream], "stream": stream} for stream, _ in inputs]
     return Job(
         parameters=parameters,
         global_arrays=[_describe(array) for array in global_arrays],
         bytes=sum(array.bytes + 2 * GUARD_BYTES for array in arrays),
         forks=forks,
-        shared=shared,
-        shared_bytes=_bytes(shared),
+        shared=[{**parameters[stream], "stream": stream} for stream, _ in inputs],
         cores=cores,
         data=Data(seed, True, integers=drawn_integers(scop), dominant=dominant, constant=constant),
         tolerance=tolerance(scop),
         directory=directory,
         policy=policy,
     )
-
-
-def _bytes(arrays: Sequence[Mapping[str, Any]]) -> int:
-    """Of described arrays with their guard zones."""
-    return sum(prod(each["extents"]) * element_dtype(each["element"]).itemsize + 2 * GUARD_BYTES for each in arrays)
 
 
 def _is_input(scop: Scop, array: Array) -> bool:

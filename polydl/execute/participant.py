@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from math import inf
+from math import inf, prod
 from pathlib import Path
 from typing import Any
 
-from polydl.execute.arrays import Data
+from polydl.execute.arrays import GUARD_BYTES, Data, element_dtype
 from polydl.execute.child import Child, ChildError
 from polydl.execute.contract import Built, Peer, TimingPolicy
 from polydl.execute.rounds import LONG_SECONDS, RawSample, is_disturbed, summarise
@@ -33,7 +33,6 @@ class Job:
     forks: bool
     #: arrays that no kernel writes, and that all children read from the same memory; none unless it ``forks``
     shared: list[dict[str, Any]]
-    shared_bytes: int
     #: to pin threads to
     cores: tuple[int, ...]
     #: the contents of the arrays at the first run
@@ -53,6 +52,12 @@ class Job:
     def result(self, turn: int) -> Path:
         """The file with the reference's result of one of the two checked runs."""
         return self.directory / f"reference-{turn}"
+
+    @property
+    def shared_bytes(self) -> int:
+        """Of the arrays that children share, with their guard zones."""
+        sizes = (prod(each["extents"]) * element_dtype(each["element"]).itemsize for each in self.shared)
+        return sum(size + 2 * GUARD_BYTES for size in sizes)
 
     @property
     def walk_seconds(self) -> float:

@@ -9,9 +9,10 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
 
-from polydl.execute.checking import Checker, Expected, Originals
+from polydl.execute.checking import Checker
 from polydl.execute.child import ChildError, InputHolder
 from polydl.execute.contract import Built, Finished, FinishedCallback, Peer, Progress
+from polydl.execute.expected import Expected, Originals
 from polydl.execute.participant import Job, Participant
 from polydl.execute.rounds import longest_seconds, usual_rate
 from polydl.execute.timing import Timer
