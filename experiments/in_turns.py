@@ -6,7 +6,7 @@ import ctypes
 import math
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,14 +35,15 @@ def at_a_line(contents: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return place
 
 
-def arrays(nest: Scop) -> list[np.ndarray[Any, Any]]:
-    """Floats for all parameters, each at the beginning of a line."""
+def elements(nest: Scop) -> list[int]:
+    """How many each parameter has."""
+    return [nest.array(parameter.array).elements for parameter in nest.function.parameters]
+
+
+def floats(counts: Iterable[int]) -> list[np.ndarray[Any, Any]]:
+    """Arrays of so many random floats, each at the beginning of a line."""
     generator = np.random.default_rng(0)
-    filled = []
-    for parameter in nest.function.parameters:
-        values = generator.uniform(-1, 1, nest.array(parameter.array).elements)
-        filled.append(at_a_line(values.astype(np.float32)))
-    return filled
+    return [at_a_line(generator.uniform(-1, 1, count).astype(np.float32)) for count in counts]
 
 
 def in_turns(functions: Sequence[Any], passed: Sequence[Any], rounds: int, least_seconds: float) -> list[list[float]]:

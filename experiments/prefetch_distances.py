@@ -20,7 +20,7 @@ from typing import Any
 import click
 
 from experiments import json_lines
-from experiments.in_turns import arrays, built, in_turns
+from experiments.in_turns import built, elements, floats, in_turns
 from experiments.tables import markdown
 from polydl import pipeline, workloads
 from polydl.machine import Constant, Machine
@@ -47,7 +47,7 @@ def measured(workload: str, machine: Machine, folder: Path) -> Iterator[Document
     nest = pipeline.parse(workloads.workload(workload).write(folder))
     variants = pipeline.generate_variants(nest, machine=machine, microkernel="c", max_variants=300)
     ranked = pipeline.rank(nest, variants, machine=machine, ranker="cost-model")
-    passed = arrays(nest)
+    passed = floats(elements(nest))
     told = having(machine, range(1, 1 + len(_PLACES)))
     kept = 0
     for entry in ranked.entries:

@@ -19,7 +19,7 @@ from typing import Any
 import click
 
 from experiments import json_lines
-from experiments.in_turns import arrays, built, in_turns
+from experiments.in_turns import built, elements, floats, in_turns
 from experiments.tables import markdown
 from polydl import pipeline
 from polydl.ir.variant import UseMicrokernel, Variant
@@ -61,7 +61,7 @@ def measured(m: int, n: int, operand: str, machine: Machine, folder: Path) -> It
             predicted = ranking.entries[0].score
             kernel = pipeline.kernel(pipeline.apply(nest, variant, machine=machine), machine.vector_bytes)
             library = built(kernel.c, _FLAGS, kernel.link_flags, source.with_suffix(f".{name}.so"))
-            functions.append((library[nest.function.name], arrays(nest)))
+            functions.append((library[nest.function.name], floats(elements(nest))))
             documents.append(
                 {"m": m, "n": n, "operand": operand, "bytes": 4 * distance, "microkernel": name, "predicted": predicted}
             )

@@ -17,7 +17,7 @@ import platform
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -53,36 +53,49 @@ def busy(processes: int) -> Iterator[None]:
             process.wait()
 
 
-def measured(program: Path, work: float, threads: int, ways: Mapping[str, str], seconds: float) -> dict[str, Any]:
-    """The numbers that the program prints of calls with so many seconds of work."""
+def printed(command: Sequence[str], told: Mapping[str, str]) -> dict[str, Any]:
+    """The numbers that a program prints, where OpenMP is told nothing else. Raises CalledProcessError if it fails."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_"))}
-    command = [str(program), str(work), str(threads), str(seconds)]
-    done = subprocess.run(command, env={**kept, **ways}, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, env={**kept, **told}, capture_output=True, text=True, check=True)
     numbers: dict[str, Any] = json.loads(done.stdout)
     return numbers
 
 
+def measured(
+    works: Sequence[float | str], alone: str, rounds: int, run: Callable[[float | str, str, int, str], dict[str, Any]]
+) -> dict[str, Any]:
+    """The document of all cells of a table, in rounds beside each number of busy processes.
+
+    ``run`` measures calls with some work: which threads they take (a key of ``TAKEN``), how many OpenMP has, and how
+    they wait. ``alone`` is what is taken of one thread.
+    """
+    cores, cells = len(os.sched_getaffinity(0)), []
+    kinds = [(1, "default", alone), *((cores, way, taken) for way in WAYS for taken in TAKEN)]
+    for others in BUSY:
+        with busy(others):
+            for work in works:
+                for threads, way, taken in kinds * rounds:
+                    numbers = run(work, taken, threads, way)
+                    cell = {"busy": others, "work": work, "threads": threads, "way": way, "taken": taken}
+                    cells.append({**cell, **numbers})
+    load = os.getloadavg()[0]
+    date = datetime.now(UTC).isoformat(timespec="seconds")
+    return {"date": date, "cores": cores, "system": platform.platform(), "load": load, "cells": cells}
+
+
 def measure(seconds: float, rounds: int) -> dict[str, Any]:
     """All cells of the table, each for so many seconds in each of so many rounds."""
-    cores = len(os.sched_getaffinity(0))
-    cells = []
     with tempfile.TemporaryDirectory() as folder:
         source = Path(__file__).with_name("waiting.c")
         emitted = str(files("polydl.codegen"))
         for taken, flags in TAKEN.items():
             command = ["gcc", "-O2", "-fopenmp", f"-I{emitted}", *flags, str(source), "-o", str(Path(folder, taken))]
             subprocess.run(command, check=True)
-        kinds = [(1, "default", "all"), *((cores, way, taken) for way in WAYS for taken in TAKEN)]
-        for others in BUSY:
-            with busy(others):
-                for work in WORK_SECONDS:
-                    for threads, way, taken in kinds * rounds:
-                        numbers = measured(Path(folder, taken), work, threads, WAYS[way], seconds)
-                        cell = {"busy": others, "work": work, "threads": threads, "way": way, "taken": taken}
-                        cells.append({**cell, **numbers})
-    load = os.getloadavg()[0]
-    date = datetime.now(UTC).isoformat(timespec="seconds")
-    return {"date": date, "cores": cores, "system": platform.platform(), "load": load, "cells": cells}
+
+        def run(work: float | str, taken: str, threads: int, way: str) -> dict[str, Any]:
+            return printed([str(Path(folder, taken)), str(work), str(threads), str(seconds)], WAYS[way])
+
+        return measured(WORK_SECONDS, "all", rounds, run)
 
 
 def table(document: Mapping[str, Any]) -> Iterator[str]:

@@ -13,8 +13,6 @@ from __future__ import annotations
 import argparse
 import ctypes
 import json
-import os
-import platform
 import shlex
 import subprocess
 import sys
@@ -22,17 +20,13 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from math import prod
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
-import numpy as np
-
 import polydl
-from experiments.in_turns import at_a_line
-from experiments.waiting import BUSY, WAYS, busy, ratios
+from experiments.in_turns import elements, floats
+from experiments.waiting import WAYS, measured, printed, ratios
 
 _EXAMPLES = Path(__file__).parents[1] / "examples"
 #: The file and the sizes of each nest, by the name that stands in the table.
@@ -50,7 +44,7 @@ class Kernel:
 
     function: str
     #: Floats of each parameter.
-    elements: tuple[int, ...]
+    elements: Sequence[int]
     #: The library that chooses its threads from call to call, and the one that takes all.
     libraries: Mapping[str, Path]
 
@@ -66,15 +60,13 @@ def emitted(name: str, folder: Path) -> Kernel:
     everyone = folder / "all.so"
     build[build.index("-o") + 1] = everyone.name
     subprocess.run([*build, "-DPOLYDL_ALL_THREADS"], cwd=folder, check=True)
-    nest = result.scop
-    elements = tuple(prod(nest.array(each.array).extents) for each in nest.function.parameters)
-    return Kernel(nest.function.name, elements, {"all or one": result.files["library"], "all": everyone})
+    libraries = {"all or one": result.files["library"], "all": everyone}
+    return Kernel(result.scop.function.name, elements(result.scop), libraries)
 
 
-def called(library: str, function: str, elements: Sequence[int], seconds: float) -> dict[str, Any]:
+def called(library: str, function: str, counts: Sequence[int], seconds: float) -> dict[str, Any]:
     """Call the function of float arrays for so many seconds: how often, and the mean and the median call."""
-    generator = np.random.default_rng(0)
-    arrays = [at_a_line(generator.uniform(-1, 1, count).astype(np.float32)) for count in elements]
+    arrays = floats(counts)
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
     kernel = ctypes.CDLL(library)[function]
     kernel.restype = None
@@ -88,33 +80,18 @@ def called(library: str, function: str, elements: Sequence[int], seconds: float)
     return {"calls": len(times), "mean": fmean(times), "median": median(times)}
 
 
-def measured(kernel: Kernel, taken: str, threads: int, way: str, seconds: float) -> dict[str, Any]:
-    """The same in a process of its own, in which OpenMP is told how many threads there are and how they wait."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OMP_", "GOMP_"))}
-    request = [str(kernel.libraries[taken]), kernel.function, list(kernel.elements), seconds]
-    done = subprocess.run(
-        [sys.executable, "-m", "experiments.waiting_kernels", "call", json.dumps(request)],
-        env={**kept, **WAYS[way], "OMP_NUM_THREADS": str(threads)}, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    numbers: dict[str, Any] = json.loads(done.stdout)
-    return numbers
-
-
 def measure(seconds: float, rounds: int) -> dict[str, Any]:
-    """All cells of the table, each for so many seconds in each of so many rounds."""
-    cores = len(os.sched_getaffinity(0))
-    kinds = [(1, "default", "all or one"), *((cores, way, taken) for way in WAYS for taken in ("all", "all or one"))]
-    cells, load = [], os.getloadavg()[0]
+    """All cells of the table, each for so many seconds in each of so many rounds, in a process of its own."""
     with tempfile.TemporaryDirectory() as root:
         kernels = {name: emitted(name, Path(root, str(place))) for place, name in enumerate(NESTS)}
-        for others in BUSY:
-            with busy(others):
-                for name, kernel in kernels.items():
-                    for threads, way, taken in kinds * rounds:
-                        cell = {"busy": others, "work": name, "threads": threads, "way": way, "taken": taken}
-                        cells.append({**cell, **measured(kernel, taken, threads, way, seconds)})
-    date = datetime.now(UTC).isoformat(timespec="seconds")
-    return {"date": date, "cores": cores, "system": platform.platform(), "load": load, "cells": cells}
+
+        def run(name: float | str, taken: str, threads: int, way: str) -> dict[str, Any]:
+            kernel = kernels[str(name)]
+            request = json.dumps([str(kernel.libraries[taken]), kernel.function, kernel.elements, seconds])
+            command = [sys.executable, "-m", "experiments.waiting_kernels", "call", request]
+            return printed(command, {**WAYS[way], "OMP_NUM_THREADS": str(threads)})
+
+        return measured(tuple(NESTS), "all or one", rounds, run)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

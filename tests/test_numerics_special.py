@@ -91,7 +91,7 @@ void f(float out[8][64], const float x[8][64], const float d[8]) {
 }
 """
 #: The levels that admit any method whose error is known.
-METHODS_OF_ANY_KIND = ("bounded", "fast")
+WITH_ANY_METHOD = ("bounded", "fast")
 Values = NDArray[np.float32]
 Function = Callable[..., None]
 
@@ -158,7 +158,7 @@ def test_what_is_not_finite_goes_where_it_goes_in_the_source(level: Numerics, va
     np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("level", METHODS_OF_ANY_KIND)
+@pytest.mark.parametrize("level", WITH_ANY_METHOD)
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_winograd_spoils_the_tiles_of_a_pixel_that_is_not_finite(level: Numerics, value: float, tmp_path: Path) -> None:
     scop = parse(tmp_path, CONVOLUTION)
@@ -173,7 +173,7 @@ def test_winograd_spoils_the_tiles_of_a_pixel_that_is_not_finite(level: Numerics
     assert np.isfinite(result).sum() == result.size - 16 * FILTERS
 
 
-@pytest.mark.parametrize("level", METHODS_OF_ANY_KIND)
+@pytest.mark.parametrize("level", WITH_ANY_METHOD)
 def test_winograd_overflows_for_pixels_whose_products_do_not(level: Numerics, tmp_path: Path) -> None:
     scop = parse(tmp_path, CONVOLUTION)
     kernels = (kernel_with(scop, "reassociated"), kernel_with(scop, level, "Winograd F(4x4"))
@@ -197,7 +197,7 @@ def test_zeros_around_an_image_meet_filters_that_are_not_finite(tmp_path: Path) 
     assert np.isnan(convolved(padded, image, filters)).all()
 
 
-@pytest.mark.parametrize("level", METHODS_OF_ANY_KIND)
+@pytest.mark.parametrize("level", WITH_ANY_METHOD)
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_strassen_spoils_other_rows_of_a_block(level: Numerics, value: float, tmp_path: Path) -> None:
     scop = parse(tmp_path, PRODUCT)
@@ -214,7 +214,7 @@ def test_strassen_spoils_other_rows_of_a_block(level: Numerics, value: float, tm
     assert np.isnan(strassen[5]).any()
 
 
-@pytest.mark.parametrize("level", METHODS_OF_ANY_KIND)
+@pytest.mark.parametrize("level", WITH_ANY_METHOD)
 def test_strassen_overflows_in_sums_that_the_source_never_makes(level: Numerics, tmp_path: Path) -> None:
     scop = parse(tmp_path, PRODUCT)
     kernels = (kernel_with(scop, "reassociated"), kernel_with(scop, level, "Strassen, 7"))
@@ -227,7 +227,7 @@ def test_strassen_overflows_in_sums_that_the_source_never_makes(level: Numerics,
     assert not np.isfinite(strassen).all()
 
 
-@pytest.mark.parametrize("level", METHODS_OF_ANY_KIND)
+@pytest.mark.parametrize("level", WITH_ANY_METHOD)
 def test_factors_in_another_order_overflow_where_those_of_the_source_do_not(level: Numerics, tmp_path: Path) -> None:
     scop = parse(tmp_path, SCALED)
     kernels = (kernel_with(scop, "reassociated"), kernel_with(scop, level, "factors of products in another order"))
@@ -239,7 +239,7 @@ def test_factors_in_another_order_overflow_where_those_of_the_source_do_not(leve
     assert not np.isfinite(materialized).any()
 
 
-@pytest.mark.parametrize("level", METHODS_OF_ANY_KIND)
+@pytest.mark.parametrize("level", WITH_ANY_METHOD)
 def test_a_reciprocal_overflows_where_a_quotient_does_not(level: Numerics, tmp_path: Path) -> None:
     scop = parse(tmp_path, QUOTIENTS)
     kernels = (kernel_with(scop, "reassociated", microkernel="none"), kernel_with(scop, level, microkernel="none"))

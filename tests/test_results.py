@@ -134,6 +134,11 @@ def test_each_measured_table_of_other_pages_has_its_samples_or_leads_to_them(pag
             "experiments.waiting_kernels",
             ["table", DATA / "waiting-kernels-zen4.json"],
         ),
+        (
+            "2026-11-24-threads-that-wait",
+            "experiments.waiting_kernels",
+            ["table", DATA / "waiting-kernels-zen4-before.json"],
+        ),
         ("2026-11-23-robustness", "experiments.robustness.interruptions", ["--table", DATA / "interruptions.jsonl"]),
         (
             "2026-11-26-epyc-zen4",

@@ -149,7 +149,6 @@ def table(runs: Sequence[Mapping[str, Any]]) -> list[str]:
         struck = [each for each in run["strikes"] if each["status"] == 130]
         verified = [each for each in struck if each["verified"]]
         earlier = [each for each in struck if not each["verified"]]
-        counts = (sum(each["measured_before"] for each in struck), len(run["faults"]))
         rows.append(
             [
                 run["commit"],
@@ -158,7 +157,8 @@ def table(runs: Sequence[Mapping[str, Any]]) -> list[str]:
                 f"{sum(each['emitted'] for each in verified)} of {len(verified)}",
                 f"{sum(each['emitted'] for each in earlier)} of {len(earlier)}",
                 str(sum(each["status"] == 0 for each in run["strikes"])),
-                *map(str, counts),
+                str(sum(each["measured_before"] for each in struck)),
+                str(len(run["faults"])),
             ]
         )
     return markdown(heads, rows)

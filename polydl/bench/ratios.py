@@ -155,9 +155,11 @@ def _estimate(result: Mapping[str, Any], peer: str) -> _Estimate | None:
     Every draw takes equally many samples of each of the peer's timings and of each leader, and chooses on both sides.
     """
     theirs = [seconds(each) for each in _timings(result, peer)]
-    direct = bool(theirs) and result["peers"][peer].get("direct", False)
+    if not theirs:
+        return None
+    direct = result["peers"][peer].get("direct", False)
     fastest = fastest_leader(result, direct)
-    if fastest is None or not theirs:
+    if fastest is None:
         return None
     candidates = [seconds(leader) for leader in leaders(result, direct)]
     count = min(len(min(theirs, key=np.median)), len(seconds(fastest)))

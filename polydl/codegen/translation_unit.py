@@ -10,10 +10,10 @@ from polydl.codegen.calls import annotated_call, iterator_values, microkernel_ca
 from polydl.codegen.facts import call_facts
 from polydl.codegen.header import interface
 from polydl.codegen.kept_memory import KeptMemory
-from polydl.codegen.loop_ir import Body, For, Node, ParallelRegion, Pragma, at_file_scope, nodes
+from polydl.codegen.loop_ir import Body, For, Node, Pragma, at_file_scope, nodes
 from polydl.codegen.loops import loops
 from polydl.codegen.original import compile_flags, defines, harness
-from polydl.codegen.passes.thread_choice import with_choice
+from polydl.codegen.passes.thread_choice import has_threads, with_choice
 from polydl.codegen.prepared import Steps, two_functions
 from polydl.codegen.prepared import harness as prepared_harness
 from polydl.codegen.storage import local_storage
@@ -128,7 +128,7 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "") -> KernelS
         *definitions,
         "",
     ]
-    tuned = _guarded(scop, memory, body)
+    tuned = shown = _guarded(scop, memory, body)
     if threaded:
         choosing = body_of(storage.declarations, with_choice(running), False)
         tuned = _guarded(scop, memory, team.judged(choosing, "    "))
@@ -142,7 +142,7 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "") -> KernelS
         id=plan.variant.id,
         function=contents.function,
         c=text,
-        excerpt=function_text.with_region(scop, _guarded(scop, memory, body)),
+        excerpt=function_text.with_region(scop, shown),
         interface=contents,
         harness=harness(scop, contents.function) if contents.prepared is None else prepared_harness(scop, contents),
         compile_flags=compile_flags(scop),
@@ -173,13 +173,7 @@ def _guarded(scop: Scop, memory: KeptMemory, body: Sequence[str]) -> list[str]:
 
 def _fills_vectors(body: Body) -> bool:
     """Whether a loop is to be run with vector instructions."""
-    return any("simd" in directive for directive in _directives(body))
-
-
-def has_threads(body: Body) -> bool:
-    """Whether a loop is dealt to threads."""
-    regions = any(isinstance(node, ParallelRegion) for node in nodes(body))
-    return regions or any("parallel" in directive for directive in _directives(body))
+    return any("simd" in pragma.directive for pragma in _pragmas(body))
 
 
 def _adds_up(body: Body) -> bool:
@@ -187,12 +181,8 @@ def _adds_up(body: Body) -> bool:
     return any(pragma.sums and pragma.directive != "simd" for pragma in _pragmas(body))
 
 
-def _directives(body: Body) -> Iterator[str]:
-    """OpenMP's directives for the loops of a body."""
-    return (pragma.directive for pragma in _pragmas(body))
-
-
 def _pragmas(body: Body) -> Iterator[Pragma]:
+    """OpenMP's directives for the loops of a body."""
     for node in nodes(body):
         if isinstance(node, For) and node.pragma is not None:
             yield node.pragma

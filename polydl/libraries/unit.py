@@ -8,8 +8,9 @@ from polydl.codegen import function_text, processor, team
 from polydl.codegen.header import interface
 from polydl.codegen.kept_memory import KeptMemory
 from polydl.codegen.original import compile_flags, defines, harness
+from polydl.codegen.passes.thread_choice import has_threads
 from polydl.codegen.support import needed
-from polydl.codegen.translation_unit import DIAGNOSTICS, has_threads
+from polydl.codegen.translation_unit import DIAGNOSTICS
 from polydl.ir.interface import Clause, Interface
 from polydl.ir.kernel import KernelSource
 from polydl.libraries.candidates import coded, element_bytes

@@ -12,23 +12,29 @@ BETWEEN = Evaluate(Apply("polydl_between", ()))
 
 
 def with_choice(ir: Body, repeated: bool = False) -> Body:
-    """The code with that question before each parallel loop but the first, and before each that an outer loop repeats.
+    """The loops of a call that is timed (``team.judged``), with a call of ``polydl_between`` before parallel ones.
 
-    ``repeated`` says that some parallel loop may have run before.
+    It stands before each but the first, and before each that a loop around it repeats. ``repeated`` says that some
+    parallel loop may have run before ``ir``.
     """
     changed: list[Node] = []
     for node in ir:
-        if _has_threads(node):
+        if _starts_threads(node):
             changed += [BETWEEN, node] if repeated else [node]
             repeated = True
         else:
             again = repeated or isinstance(node, For | While)
             changed.append(with_bodies(node, partial(with_choice, repeated=again)))
-            repeated = repeated or any(map(_has_threads, nodes((node,))))
+            repeated = repeated or has_threads((node,))
     return tuple(changed)
 
 
-def _has_threads(node: Node) -> bool:
-    """Whether threads start for a node."""
+def has_threads(body: Body) -> bool:
+    """Whether a loop is dealt to threads."""
+    return any(map(_starts_threads, nodes(body)))
+
+
+def _starts_threads(node: Node) -> bool:
+    """Whether a node itself starts threads, whatever is inside of it."""
     pragma = node.pragma if isinstance(node, For) else None
     return isinstance(node, ParallelRegion) or (pragma is not None and "parallel" in pragma.directive)
