@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from polydl.peers import PeerComparison as PeerComparison
     from polydl.peers import compare_with_peers as compare_with_peers
     from polydl.pipeline import generate_variants as generate_variants
-    from polydl.pipeline import parse as parse
     from polydl.pipeline import rank as rank
+    from polydl.reading import parse as parse
 
 __all__ = [
     "Library",
@@ -78,7 +78,7 @@ _HOME = {
     "library": "polydl.libraries.build",
     "load": "polydl.models.loaded",
     "optimize": "polydl.optimization",
-    "parse": "polydl.pipeline",
+    "parse": "polydl.reading",
     "rank": "polydl.pipeline",
 }
 

@@ -19,7 +19,8 @@ from polydl.ir.measurement import Measurement
 from polydl.ir.ranking import RankedVariant
 from polydl.machine import Machine
 from polydl.pipeline import ProgressCallback, Stage, kernel
-from polydl.plain_builds import build_all, plain_builds
+from polydl.plain_building import PlainBuilding
+from polydl.plain_builds import build_all
 from polydl.records.record import Record
 from polydl.records.resume import LEADERS, ORIGINAL, Book, Known, Recorder, wanted_again
 from polydl.records.store import Damage
@@ -103,6 +104,7 @@ class Measuring:
         executor: Executor,
         *,
         seed: int,
+        plain: PlainBuilding,
         book: Book | None,
         fresh: bool,
         clock: Clock,
@@ -110,7 +112,8 @@ class Measuring:
         further: Searching | NextPicks | None = None,
         beside: Callable[[], AbstractContextManager[None]] = nullcontext,
     ) -> None:
-        """What the book holds is not run again, unless ``fresh``. ``further`` proposes what follows the first picks.
+        """What the book holds is not run again, unless ``fresh``. ``plain`` has the builds to compare with, and
+        ``further`` proposes what follows the first picks.
 
         What ``beside`` does goes on while these are compiled.
         """
@@ -126,8 +129,9 @@ class Measuring:
         self._progress = progress
         self._further = further
         self._executor = executor
+        self._plain = plain.builds
+        self._built_ahead = plain.wait
         with clock.stage("compile"):
-            self._plain = plain_builds(space.scop, toolchain, machine.threads, space.numerics)
             self._picked = [(entry, kernel(space.apply(entry[1].variant), machine.vector_bytes)) for entry in chosen]
         self._earlier = Known({})
         self._known: dict[str, Record] = {}
@@ -151,7 +155,9 @@ class Measuring:
             return
         with self._clock.stage("compile"), self._beside():
             needed = [each for each in kernels if each.id in wanted]
-            built = build_all(self._executor, builds, needed, self._toolchain, directory, relayed(self._progress))
+            built = dict(self._built_ahead())
+            later = [each for each in builds if each.kernel.id not in built]
+            built |= build_all(self._executor, later, needed, self._toolchain, directory, relayed(self._progress))
         if self._book is not None:
             variants = {source.id: ranked.variant for (_, ranked), source in self._picked}
             self._recorder = self._book.recorder(everyone, variants)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -41,8 +42,10 @@ from polydl.pipeline import (
     space_on,
     strategy_named,
 )
+from polydl.plain_building import PlainBuilding, plain_building
+from polydl.plain_builds import plain_builds
 from polydl.ranked import RankedVariants, ranked_variants
-from polydl.records.resume import book_of
+from polydl.records.resume import Book, book_of
 from polydl.search_space import RankedSpace
 from polydl.searching import Searching
 from polydl.shards import Shard
@@ -178,74 +181,83 @@ def optimize(
     setting = _setting(machine_on(machine, threads), microkernel, march, compiler, executor, run=run)
     level = numerics_level(numerics) if space is None else space.numerics
     options = ApplyOptions(microkernel=setting.microkernel, numerics=level)
-    with clock.stage("variants"):
-        space = space or space_on(scop, setting.machine, **options, fuse=fuse, fewer_products=fewer_products, pins=pins)
-        generation = _given(space, variants) if variants else generate(space, max_variants=max_variants, seed=seed)
-    ranked = ranked_variants(space, generation, chosen_ranker, options, setting.machine, clock=clock, progress=progress)
-    first: FirstUse | None = None
-    asked_to = machine is None if calibrate is None else calibrate
-    # All parts of a whole have the same ranking.
-    if asked_to and setting.runs is not None and setting.target is None and not variants and part is None:
-        first = _first_use(ranked, setting, clock, progress)
-        if first is not None:
-            ranked = ranked.on(first.machine, clock, progress)
-    chosen = ranked.first_picks(count, with_unfused=with_unfused)
-    if setting.runs is not None and not variants and not pins:
-        more = ranked.on_one_thread(chosen)
-        if part is None and count:
-            more += ranked.by_isl_alone(chosen)
-        ranked, chosen = ranked.with_more(chosen, more)
-    if part is not None:
-        chosen = part.of(chosen)
-        if not chosen:
-            # Of fewer picks than parts, some have none.
-            setting = replace(setting, toolchain=None)
-    result = Optimization(
-        scop,
-        ranked.machine,
-        space,
-        generation,
-        ranked.ranking,
-        chosen,
-        baselines=(),
-        tried=(),
-        files={},
-        seconds={},
-        toolchain=setting.toolchain,
-        peak_gflops=best_peak(ranked.machine, None),
-        numerics=level,
-        analysed=ranked.analysed,
-        exported=exported,
-        lacking=setting.lacking if run else (),
-        asked=bool(variants),
-        first_use=first,
-    )
-    folder = Path(out) if out is not None else None
-    if setting.runs is None or setting.toolchain is None:
-        result = _emitted(result, folder)
-        return replace(result, seconds=clock.total())
-    searching: Searching | None = None
-    if limit is not None:
-        search = strategy_named(strategy).begin(seen := RankedSpace(ranked), seed=seed)
-        searching = Searching(seen, search, strategy, limit, clock.elapsed)
-    goes_on = not variants and part is None
-    measuring = Measuring(
-        space,
-        chosen,
-        ranked.machine,
-        # With a budget, or with all variants, it takes as long as the caller wants.
-        timing_policy(timeout_seconds, cold=cold, limited=limit is None and count > 0),
-        setting.toolchain,
-        setting.runs,
-        seed=seed,
-        book=book_of(scop, ranked.machine, setting.toolchain, records, workload, numerics=level, cold=cold),
-        fresh=fresh,
-        clock=clock,
-        progress=progress,
-        further=searching or (NextPicks(ranked.ranking, chosen, count) if goes_on else None),
-        beside=partial(going_on, first),
-    )
-    result = _measured(result, measuring, searching)
+    book: Book | None = None
+    if setting.runs is not None and setting.toolchain is not None:
+        book = book_of(scop, setting.machine, setting.toolchain, records, workload, numerics=level, cold=cold)
+    with _plain_building(scop, setting, level, None if fresh else book, clock) as plain:
+        with clock.stage("variants"):
+            space = space or space_on(
+                scop, setting.machine, **options, fuse=fuse, fewer_products=fewer_products, pins=pins
+            )
+            generation = _given(space, variants) if variants else generate(space, max_variants=max_variants, seed=seed)
+        ranked = ranked_variants(
+            space, generation, chosen_ranker, options, setting.machine, clock=clock, progress=progress
+        )
+        first: FirstUse | None = None
+        asked_to = machine is None if calibrate is None else calibrate
+        # All parts of a whole have the same ranking.
+        if asked_to and setting.runs is not None and setting.target is None and not variants and part is None:
+            first = _first_use(ranked, setting, plain, clock, progress)
+            if first is not None:
+                ranked = ranked.on(first.machine, clock, progress)
+        chosen = ranked.first_picks(count, with_unfused=with_unfused)
+        if setting.runs is not None and not variants and not pins:
+            more = ranked.on_one_thread(chosen)
+            if part is None and count:
+                more += ranked.by_isl_alone(chosen)
+            ranked, chosen = ranked.with_more(chosen, more)
+        if part is not None:
+            chosen = part.of(chosen)
+            if not chosen:
+                # Of fewer picks than parts, some have none.
+                setting = replace(setting, toolchain=None)
+        result = Optimization(
+            scop,
+            ranked.machine,
+            space,
+            generation,
+            ranked.ranking,
+            chosen,
+            baselines=(),
+            tried=(),
+            files={},
+            seconds={},
+            toolchain=setting.toolchain,
+            peak_gflops=best_peak(ranked.machine, None),
+            numerics=level,
+            analysed=ranked.analysed,
+            exported=exported,
+            lacking=setting.lacking if run else (),
+            asked=bool(variants),
+            first_use=first,
+        )
+        folder = Path(out) if out is not None else None
+        if setting.runs is None or setting.toolchain is None:
+            result = _emitted(result, folder)
+            return replace(result, seconds=clock.total())
+        searching: Searching | None = None
+        if limit is not None:
+            search = strategy_named(strategy).begin(seen := RankedSpace(ranked), seed=seed)
+            searching = Searching(seen, search, strategy, limit, clock.elapsed)
+        goes_on = not variants and part is None
+        measuring = Measuring(
+            space,
+            chosen,
+            ranked.machine,
+            # With a budget, or with all variants, it takes as long as the caller wants.
+            timing_policy(timeout_seconds, cold=cold, limited=limit is None and count > 0),
+            setting.toolchain,
+            setting.runs,
+            seed=seed,
+            plain=plain,
+            book=book,
+            fresh=fresh,
+            clock=clock,
+            progress=progress,
+            further=searching or (NextPicks(ranked.ranking, chosen, count) if goes_on else None),
+            beside=partial(going_on, first),
+        )
+        result = _measured(result, measuring, searching)
     try:
         if not result.interrupted:
             with clock.stage("run"):
@@ -300,6 +312,26 @@ def _setting(
     return _Setting(target.machine, toolchain, target, executor, target.microkernel(microkernel))
 
 
+@contextmanager
+def _plain_building(
+    scop: Scop, setting: _Setting, level: Numerics, book: Book | None, clock: Clock
+) -> Iterator[PlainBuilding]:
+    """The builds that variants are compared with; none where nothing is run.
+
+    Those of which the book has no measurement are compiled from now on, if this machine runs them.
+    """
+    if setting.runs is None or setting.toolchain is None:
+        yield PlainBuilding()
+        return
+    with clock.stage("compile"):
+        builds = plain_builds(scop, setting.toolchain, setting.machine.threads, level)
+    if setting.executor is not None:
+        yield PlainBuilding(builds)
+        return
+    with plain_building(builds, book) as plain:
+        yield plain
+
+
 def _given(space: VariantSpace, variants: Sequence[Variant]) -> Generation:
     """Variants of a person's own, proved legal, in the place of generated ones."""
     from polydl.variants.generation import Generation
@@ -309,13 +341,19 @@ def _given(space: VariantSpace, variants: Sequence[Variant]) -> Generation:
 
 
 def _first_use(
-    ranked: RankedVariants, setting: _Setting, clock: Clock, progress: ProgressCallback | None
+    ranked: RankedVariants,
+    setting: _Setting,
+    plain: PlainBuilding,
+    clock: Clock,
+    progress: ProgressCallback | None,
 ) -> FirstUse | None:
-    """The calls that decide the ranking, timed; None if they all were before."""
+    """The calls that decide the ranking, timed once no compiler is at work; None if they all were before."""
     assert setting.toolchain is not None
     report = None if progress is None else lambda done, total: progress(Stage("calibrate", done, total))
     with clock.stage("analysis"):
-        return first_use_of(ranked.ranking, ranked.space.apply, ranked.machine, setting.toolchain, report)
+        return first_use_of(
+            ranked.ranking, ranked.space.apply, ranked.machine, setting.toolchain, report, quiet=plain.wait
+        )
 
 
 def _measured(result: Optimization, measuring: Measuring, searching: Searching | None) -> Optimization:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from polydl import cycle_collection, registry
@@ -16,8 +15,6 @@ from polydl.clock import Clock, StageClock
 from polydl.contracts import Candidate, Microkernel, Ranker
 from polydl.contracts.search import Strategy
 from polydl.errors import AnalysisError, OptionError
-from polydl.frontend.iterators import with_own_names
-from polydl.frontend.scalars import without_local_scalars
 from polydl.ir.kernel import KernelSource
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, numerics_level, reassociates
 from polydl.ir.ranking import Ranking
@@ -32,6 +29,7 @@ from polydl.model.traffic import fills
 from polydl.plan.apply import Applied
 from polydl.plan.apply import apply as apply_variant
 from polydl.plan.rewriting import as_written
+from polydl.reading import parse as parse
 from polydl.reuse.caches import threads_sharing
 from polydl.reuse.variants import AnalysedVariants, working_sets_of_variants
 from polydl.reuse.working_sets import Method, working_sets
@@ -97,25 +95,6 @@ class Stage:
 
 
 ProgressCallback = Callable[[Stage], None]
-
-
-def parse(
-    path: str | Path,
-    *,
-    function: str | None = None,
-    defines: Mapping[str, str | int] | None = None,
-    include_directories: Sequence[str | Path] = (),
-    frontend: str = "pet",
-) -> Scop:
-    """Read the loop nest of a C file.
-
-    ``defines`` are macros, or values of the function's integer parameters. Raises UserError for anything wrong
-    with the file, MissingComponentError without pet.
-    """
-    found: Scop = registry.load("frontends", frontend)(
-        path, function=function, defines=defines, include_directories=include_directories
-    )
-    return without_local_scalars(with_own_names(found))
 
 
 def microkernels(name: str = AUTOMATIC, *, machine: Machine | None = None) -> tuple[Microkernel, ...]:

@@ -12,7 +12,7 @@ import pytest
 from execute_nests import kernel, matmul, matmul_kernel
 
 from polydl.errors import MissingComponentError, OptionError, PolydlError, ResourceError
-from polydl.execute.build import build
+from polydl.execute.build import Building, build
 from polydl.execute.child import Child
 from polydl.execute.resources import available_bytes, choose_cores, free_cores
 from polydl.execute.toolchain import Toolchain
@@ -146,6 +146,31 @@ def test_an_exception_ends_the_compilers(gcc: Toolchain, tmp_path: Path) -> None
     before = threading.active_count()
     with pytest.raises(KeyboardInterrupt):
         build([matmul_kernel("quick"), *waiting], gcc, tmp_path, jobs=3, progress=interrupt)
+    assert threading.active_count() == before
+    running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+    assert str(tmp_path) not in running
+
+
+@pytest.mark.native
+def test_the_background(gcc: Toolchain, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "endless.h")
+    waits = matmul_kernel("waits", head='#include "endless.h"')
+    with Building([(matmul_kernel("quick"), gcc), (waits, gcc)], tmp_path, jobs=1) as building:
+        # The compiler goes on once it can read the header.
+        (tmp_path / "endless.h").write_text("/* the end */\n")
+        quick, other = building.results()
+        assert (quick.kernel.id, other.kernel.id) == ("quick", "waits")
+        assert quick.library is not None
+        assert other.library is not None
+        assert building.results() == (quick, other)
+
+
+@pytest.mark.native
+def test_what_nobody_waits_for_is_killed(gcc: Toolchain, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "endless.h")
+    before = threading.active_count()
+    with Building([(matmul_kernel("waits", head='#include "endless.h"'), gcc)], tmp_path):
+        pass
     assert threading.active_count() == before
     running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
     assert str(tmp_path) not in running

@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import itertools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -386,7 +386,10 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         machine: Machine,
         toolchain: Toolchain,
         report: object,
+        *,
+        quiet: Callable[[], object],
     ) -> FirstUse:
+        quiet()
         del ranking, apply, report
         found.append(1)
         slow = replace(machine, call_times=(timed((shape(64, 8, 64), 10.0)),))

@@ -210,7 +210,7 @@ def test_a_single_image_is_no_sum_around_what_is_attached(tmp_path: Path) -> Non
     unrolled = (Unroll(1, loop) for loop in ("kj", "ki", "oi"))
     variant = Variant((Attach("S0", "S1", "first"), Tile(1, "oi", (5,)), Interchange(1, order), *unrolled))
     applied = pipeline.apply(scop, variant, machine=machine)
-    assert applied.plan.nests[1].cut == order.index("kj")
+    assert applied.plan.nests[1].shared_depth == order.index("kj")
     body = pipeline.kernel(applied, machine.vector_bytes).c.partition("#undef")[0]
     assert body.count("#pragma omp simd") == 1
     assert "polydl_held0_4 = 0.0f;" in body

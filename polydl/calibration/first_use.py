@@ -92,10 +92,12 @@ def first_use_of(
     machine: Machine,
     toolchain: Toolchain,
     report: Callable[[int, int], None] | None,
+    *,
+    quiet: Callable[[], object],
 ) -> FirstUse | None:
     """``first_use`` of the microkernels that the first variants of a ranking call; ``apply`` applies one of them."""
     first = [entry.variant for entry in ranking.entries[:_LOOKED_AT]]
-    return first_use(machine, needed_calls(map(apply, first)), toolchain, report=report)
+    return first_use(machine, needed_calls(map(apply, first)), toolchain, report=report, quiet=quiet)
 
 
 def needed_calls(variants: Iterable[Applied]) -> tuple[Call, ...]:
@@ -133,6 +135,7 @@ def first_use(
     clock: Callable[[], float] = time.perf_counter,
     seconds: float = _SECONDS,
     report: Callable[[int, int], None] | None = None,
+    quiet: Callable[[], object] = lambda: None,
 ) -> FirstUse | None:
     """Time calls of those microkernels of which none was timed on this machine before; None if there are no such.
 
@@ -142,6 +145,7 @@ def first_use(
     longest before it. What was timed is kept in ``directory`` (that of the machine's speeds) after each step, and an
     interrupted first use is gone on with by the next one. While another process is at it, this one waits, and takes
     over what that one has timed. None as well if nothing can be kept. ``report`` gets the steps done and all of them.
+    Before the first one ``quiet`` is called, which ends what else is at work.
     """
     started = clock()
     directory = directory or default_directory()
@@ -151,6 +155,7 @@ def first_use(
     versions = _versions(calls, machine.vector_bytes, toolchain)
     if not _left(_by_key(machine.call_times), calls, versions):
         return None
+    quiet()
     try:
         with locked(lock_path(directory, machine.cpu_id)):
             known = _by_key(read_call_times(directory, machine.cpu_id))

@@ -152,7 +152,7 @@ def _with_shared_vectors(
             continue
         heavy = next(nest for nest in plan.nests if nest.nest.index == follows)
         shared = []
-        for place in range(min(len(heavy.nest.prefix) + heavy.cut, len(times[name]))):
+        for place in range(min(len(heavy.nest.prefix) + heavy.shared_depth, len(times[name]))):
             inside = {each: times[each] for each in names if _runs_in(times[each], times[name], place)}
             if _may_share(scop, inside, place):
                 shared.append(place)

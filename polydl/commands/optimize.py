@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from polydl.commands.importing import importing
 from polydl.commands.interrupted import end_if_interrupted
 from polydl.commands.output import fail, write_document
 from polydl.commands.report import write_page
@@ -42,6 +43,7 @@ from polydl.presentation.options import (
 )
 
 if TYPE_CHECKING:
+    from polydl.ir.variant import Variant
     from polydl.machine import Machine
     from polydl.optimized import Optimization
     from polydl.records.answers import Answer
@@ -203,9 +205,21 @@ def _optimized(
     html_path: Path | None,
 ) -> int:
     """Do it, and keep it as the answer to a question of that digest."""
-    from polydl import optimization, report
+    from polydl import registry
     from polydl.emitted_names import Naming
     from polydl.execute.toolchain import Toolchain
+    from polydl.reading import DEFAULT_FRONTEND
+
+    if run["run"]:
+        Toolchain.find(run["compiler"])
+    name = source.workload
+    source = source.placed(out)
+    # First what starts the child processes that read the file, since the rest is imported while they do.
+    registry.load("frontends", DEFAULT_FRONTEND)
+    with importing("polydl.optimization", "polydl.variants.build_space", "polydl.report"):
+        scop = source.parse()
+
+    from polydl import optimization, report
     from polydl.frontend.data import with_data
     from polydl.optimized import OptimizationInterrupted
     from polydl.presentation import answer, measured, nest, results
@@ -214,11 +228,7 @@ def _optimized(
     from polydl.target import TargetProcessors
 
     explain = click.echo if detail.verbose else _silent
-    if run["run"]:
-        Toolchain.find(run["compiler"])
-    name = source.workload
-    source = source.placed(out)
-    scop = with_data(source.parse(), init=init, inputs=inputs)
+    scop = with_data(scop, init=init, inputs=inputs)
     directory = out or _folder(Naming(run["name"], run["prefix"]).of(scop.function.name), run["shard"])
     check_destinations(source, directory, json_path, html_path)
     parsed = time.perf_counter()
@@ -228,11 +238,9 @@ def _optimized(
         machine, search = processors.machine, replace(search, microkernel=processors.microkernel(search.microkernel))
     explain(nest.machine_text(machine, given=target.cache_sizes is not None))
     explain(nest.scop_text(scop))
-    detected = time.perf_counter()
-    space = search.space(scop, machine, fuse=run["fuse"])
-    matched = time.perf_counter()
-    explain(nest.nests_text(space, verbose=True))
-    chosen = () if variant is None else (chosen_variant(variant, lambda: search.generate(space)),)
+    chosen: tuple[Variant, ...] = ()
+    if variant is not None:
+        chosen = (chosen_variant(variant, lambda: search.generate(search.space(scop, machine, fuse=run["fuse"]))),)
     with progress_bar(wanted=not detail.quiet) as progress:
         try:
             result = optimization.optimize(
@@ -241,7 +249,6 @@ def _optimized(
                 out=directory,
                 records=records,
                 workload=name,
-                space=space,
                 variants=chosen,
                 progress=progress,
                 **run,
@@ -251,11 +258,12 @@ def _optimized(
             result = interrupted.result
         # Before anything is said to a terminal that may be gone.
         with INTERRUPTION.deferred():
-            result = _with_earlier(result, {"parse": parsed - started, "variants": matched - detected})
+            result = _with_earlier(result, "parse", parsed - started)
             result = report.write_report(result, directory)
     document = report.optimization_document(result)
     if result.first_use is not None and not detail.quiet:
         click.echo(first_use_text(result.first_use), err=True)
+    explain(nest.nests_text(result.space, verbose=True))
     if detail.verbose or (not run["run"] and not detail.quiet):
         click.echo(nest.generation_text(result.generation, search.seed))
         click.echo(f"Picks  {len(result.picks)} of {len(result.ranking.entries)}, ranked by {result.ranking.ranker}")
@@ -379,10 +387,7 @@ def check_destinations(source: Source, directory: Path, json_path: str | None, h
         raise OptionError(f"no file can be written in {there}", construct=f"--out {directory}", remedy="name another")
 
 
-def _with_earlier(result: Optimization, seconds: Mapping[str, float]) -> Optimization:
-    """The result with the time of stages that ran before ``optimize`` added to its own."""
-    merged = dict(result.seconds)
-    for stage, earlier in seconds.items():
-        merged[stage] = merged.get(stage, 0.0) + earlier
-        merged["total"] += earlier
-    return replace(result, seconds=merged)
+def _with_earlier(result: Optimization, stage: str, seconds: float) -> Optimization:
+    """The result with the time that a stage took before ``optimize`` added to its own."""
+    known = result.seconds
+    return replace(result, seconds={**known, stage: known.get(stage, 0.0) + seconds, "total": known["total"] + seconds})

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
+from typing import Self
 
 from polydl.codegen.team import ALL_THREADS
 from polydl.errors import OptionError, ResourceError
@@ -17,6 +18,7 @@ from polydl.execute.contract import Built, Progress
 from polydl.execute.process_group import kill_group
 from polydl.execute.resources import DISK_FULL, check_executable, disk_full
 from polydl.execute.toolchain import Toolchain
+from polydl.interruption import INTERRUPTION
 from polydl.ir.kernel import KernelSource
 from polydl.sandbox import inside, is_sandboxed
 
@@ -54,40 +56,63 @@ def build(
     ``KernelSource.harness``. All calls take all threads there, so that samples are of one kind. Raises ResourceError
     when the disk is full or nothing in ``directory`` can be run, OptionError for two kernels of the same id.
     """
-    return build_with([(kernel, toolchain) for kernel in kernels], directory, jobs=jobs, progress=progress)
+    with Building([(kernel, toolchain) for kernel in kernels], directory, jobs=jobs) as building:
+        return building.results(progress)
 
 
-def build_with(
-    kernels: Sequence[tuple[KernelSource, Toolchain]],
-    directory: Path,
-    *,
-    jobs: int | None = None,
-    progress: Callable[[Progress], None] | None = None,
-) -> tuple[Built, ...]:
-    """``build``, each kernel with a toolchain of its own."""
-    names = [kernel.id for kernel, _ in kernels]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise OptionError(f"two kernels have the id {twice!r}", remedy="give each kernel an id of its own")
-    results: dict[str, Built] = {}
-    compilers = _Compilers()
-    with ThreadPoolExecutor(max_workers=jobs or len(os.sched_getaffinity(0))) as pool:
+class Building:
+    """Kernels that are compiled in the background, each with a toolchain of its own, as ``build`` compiles them.
+
+    It is a context. Compilers that are still running as it ends are killed.
+    """
+
+    def __init__(
+        self, kernels: Sequence[tuple[KernelSource, Toolchain]], directory: Path, *, jobs: int | None = None
+    ) -> None:
+        names = [kernel.id for kernel, _ in kernels]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise OptionError(f"two kernels have the id {twice!r}", remedy="give each kernel an id of its own")
+        self._kernels = list(kernels)
+        self._directory = directory
+        self._compilers = _Compilers()
+        self._pool = ThreadPoolExecutor(max_workers=jobs or len(os.sched_getaffinity(0)))
+        self._pending: list[Future[Built]] = []
+
+    def __enter__(self) -> Self:
         try:
-            _write(directory / "timer.c", _TIMER)
-            check_executable(directory)
-            # The first job, so that those which wait for it do so while it runs.
-            timers = [pool.submit(_build_timer, toolchain, directory, compilers) for _, toolchain in kernels[:1]]
-            pending = [pool.submit(_build_one, *each, directory, compilers, timers[0]) for each in kernels]
-            for future in as_completed(pending):
-                built = future.result()
-                results[built.kernel.id] = built
-                if progress is not None:
-                    progress(Progress("build", len(results), len(kernels), built.kernel.id))
+            self._begin()
         except BaseException:
-            compilers.kill()
-            pool.shutdown(wait=True, cancel_futures=True)
+            self._end()
             raise
-    return tuple(results[name] for name in names)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    def _begin(self) -> None:
+        if not self._kernels:
+            return
+        _write(self._directory / "timer.c", _TIMER)
+        check_executable(self._directory)
+        # The first job, so that those which wait for it do so while it runs.
+        timer = self._pool.submit(_build_timer, self._kernels[0][1], self._directory, self._compilers)
+        for kernel, toolchain in self._kernels:
+            job = self._pool.submit(_build_one, kernel, toolchain, self._directory, self._compilers, timer)
+            self._pending.append(job)
+
+    def _end(self) -> None:
+        with INTERRUPTION.deferred():
+            self._compilers.kill()
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def results(self, progress: Callable[[Progress], None] | None = None) -> tuple[Built, ...]:
+        """All, in the order of the kernels, once they are compiled. Raises ResourceError when the disk is full."""
+        for done, future in enumerate(as_completed(self._pending)):
+            built = future.result()
+            if progress is not None:
+                progress(Progress("build", done + 1, len(self._pending), built.kernel.id))
+        return tuple(each.result() for each in self._pending)
 
 
 class _Compilers:

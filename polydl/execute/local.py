@@ -15,7 +15,7 @@ from polydl.codegen.original import original
 from polydl.codegen.wider import widened, wider
 from polydl.errors import ResourceError, UnsupportedConstructError
 from polydl.execute.arrays import GUARD_BYTES, Data, element_dtype, is_floating, spacing
-from polydl.execute.build import build, build_with
+from polydl.execute.build import Building, build
 from polydl.execute.child import ChildError
 from polydl.execute.contract import NO_SAMPLES, Built, FinishedCallback, Peer, Progress, ProgressCallback, TimingPolicy
 from polydl.execute.expected import Originals, Wider
@@ -104,9 +104,10 @@ class LocalExecutor:
             else:
                 most = max([job.bytes, *(peer.bytes for peer in peers)])
                 # The peers first, so that they are in one wave with the first candidates.
-                builds = _originals(reference, job, _wide_job(scop, job, seed))
-                session = Session(job, builds, plain, [*foreign, *others], report, finished, further)
-                session.run(processes_at_once(most, available_bytes(), shared=job.shared_bytes))
+                at_once = processes_at_once(most, available_bytes(), shared=job.shared_bytes)
+                with _originals(reference, job, _wide_job(scop, job, seed)) as originals:
+                    session = Session(job, originals, plain, [*foreign, *others], report, finished, further)
+                    session.run(at_once)
         for other in (*others, *foreign):
             if isinstance(other.program, Built) and other.program.library is None:
                 other.failure = ChildError("compile", other.program.message)
@@ -115,7 +116,7 @@ class LocalExecutor:
                 other.failure = ChildError("unsupported", because)
         everyone = (plain, *others, *foreign)
         usual = usual_rate(sample for participant in everyone for sample in participant.raw)
-        return tuple(participant.measurement(usual) for participant in everyone)
+        return tuple(participant.outcome(usual) for participant in everyone)
 
 
 EXECUTOR = LocalExecutor()
@@ -174,26 +175,33 @@ def _is_input(scop: Scop, array: Array) -> bool:
     return bool(array.extents) and array.name not in written
 
 
-def _originals(built: Built, job: Job, wide: tuple[Job, KernelSource] | None) -> Originals:
-    """The builds of the original nest beside the one for speed, in the job's directory.
+@contextmanager
+def _originals(built: Built, job: Job, wide: tuple[Job, KernelSource] | None) -> Iterator[Callable[[], Originals]]:
+    """The builds of the original nest beside the one for speed, in the job's directory; the call waits for compilers.
 
-    What every measurement needs is compiled at once, what takes the place of a miscompiled original when it is needed.
+    What every measurement needs is compiled from now on, what takes the place of a miscompiled original when it is
+    needed.
     """
     toolchain = built.toolchain
     needed = [(built.kernel, toolchain.in_order)]
     if wide is not None:
         needed.append((wide[1], toolchain))
-    reference, *widened = build_with(needed, job.directory / "builds")
 
     def cautious() -> Built:
         return build([built.kernel], toolchain.cautious, job.directory / "cautious")[0]
 
-    timed = [
-        (toolchain.name, lambda: built),
-        (toolchain.cautious.name, cautious),
-        (toolchain.in_order.name, lambda: reference),
-    ]
-    return Originals(reference, timed, Wider(wide[0], widened[0], _least_errors(job)) if wide is not None else None)
+    def compiled() -> Originals:
+        reference, *widened = building.results()
+        timed = [
+            (toolchain.name, lambda: built),
+            (toolchain.cautious.name, cautious),
+            (toolchain.in_order.name, lambda: reference),
+        ]
+        wider = None if wide is None else Wider(wide[0], widened[0], _least_errors(job))
+        return Originals(reference, timed, wider)
+
+    with Building(needed, job.directory / "builds") as building:
+        yield compiled
 
 
 def _least_errors(job: Job) -> dict[str, float]:

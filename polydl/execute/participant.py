@@ -98,6 +98,8 @@ class Participant:
     raw: list[RawSample] = field(default_factory=list)
     #: False once it has fallen behind, and others are timed without it
     final: bool = True
+    #: its complete measurement as it was reported, which the probes of later samples don't change
+    told: Measurement | None = None
 
     @property
     def id(self) -> str:
@@ -141,6 +143,10 @@ class Participant:
             final=self.final,
             complete=complete,
         )
+
+    def outcome(self, usual: float) -> Measurement:
+        """The measurement as it was reported; one that was not reported by now is judged by ``usual``."""
+        return self.measurement(usual) if self.told is None else replace(self.told, final=self.final)
 
     def _untimed(self, source: str) -> Measurement:
         """Of a verified kernel, the time in which it ran before the first sample."""

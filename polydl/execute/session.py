@@ -17,6 +17,7 @@ from polydl.execute.participant import Job, Participant
 from polydl.execute.rounds import longest_seconds, usual_rate
 from polydl.execute.timing import Timer
 from polydl.interruption import INTERRUPTION
+from polydl.ir.measurement import Measurement
 
 # Most participants of the final, if there are several waves.
 _FINALISTS = 4
@@ -32,7 +33,7 @@ class Session:
     def __init__(
         self,
         job: Job,
-        originals: Originals,
+        originals: Callable[[], Originals],
         original: Participant,
         others: Sequence[Participant],
         report: Callable[[Progress], None],
@@ -142,7 +143,7 @@ class Session:
         """Run the reference and the original, and keep the reference's results; None if the original fails."""
         results: list[Expected] = []
         self._attempt(
-            self._original, lambda original: results.append(self._checker.expect(self._originals, original, stack))
+            self._original, lambda original: results.append(self._checker.expect(self._originals(), original, stack))
         )
         self._original.verified = bool(results)
         self._report_check(self._original)
@@ -217,12 +218,12 @@ class Session:
                 self._announce(participant)
 
     def _announce(self, participant: Participant) -> None:
-        """Report the measurement of a participant, once."""
-        if self._finished is None or id(participant) in self._announced:
+        """Report the measurement of a participant, once, and keep it as it was reported."""
+        if id(participant) in self._announced:
             return
         self._announced.add(id(participant))
         self._completed.add(id(participant))
-        self._tell_of(participant, complete=True)
+        participant.told = self._tell_of(participant, complete=True)
 
     def _after_round(self) -> None:
         if time.monotonic() - self._told >= _TELLING_SECONDS:
@@ -235,13 +236,14 @@ class Session:
             if participant.verified and participant.failure is None and id(participant) not in self._completed:
                 self._tell_of(participant, complete=False)
 
-    def _tell_of(self, participant: Participant, complete: bool) -> None:
-        if self._finished is None:
-            return
+    def _tell_of(self, participant: Participant, complete: bool) -> Measurement:
         everyone = (self._original, *self._others)
         usual = usual_rate(sample for member in everyone for sample in member.raw)
-        baseline = self._original.measurement(usual).seconds_median if self._original.raw else None
-        self._finished(Finished(participant.measurement(usual, complete=complete), baseline, usual))
+        measurement = participant.measurement(usual, complete=complete)
+        if self._finished is not None:
+            baseline = self._original.measurement(usual).seconds_median if self._original.raw else None
+            self._finished(Finished(measurement, baseline, usual))
+        return measurement
 
     def _report_check(self, participant: Participant) -> None:
         self._checked = min(self._checked + 1, len(self._others) + 1)

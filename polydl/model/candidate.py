@@ -87,7 +87,7 @@ def _nest_cycles(applied: Applied, nest: NestPlan, finished: frozenset[int], mac
     if call is not None:
         return transform_cycles(scop.statement(call.statement), call.transform, vector_elements, machine.core)
     heavy = next((each for each in applied.plan.nests if each.nest.index == nest.follows), None)
-    if index in finished or (heavy is not None and blocked_from(heavy, heavy.cut)):
+    if index in finished or (heavy is not None and blocked_from(heavy, heavy.shared_depth)):
         return finishing_cycles(scop, nest, vector_elements, machine.core)
     cycles = plain_cycles(scop, nest, applied.directions[index], vector_elements, machine.core)
     return cycles + copy_waiting_cycles(scop, nest.nest, machine.core)

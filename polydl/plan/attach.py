@@ -28,21 +28,21 @@ def attached(scop: Scop, plans: Sequence[NestPlan], steps: Sequence[Attach]) -> 
         own = [step for step in steps if _index_of(plans, step.to) == heavy]
         before = [step for step in own if step.place == "first"]
         ordered = [*before, None, *(step for step in own if step.place == "last")]
-        cut = None
+        depth = None
         for position, step in enumerate(ordered):
             if step is None:
                 continue
             light = _index_of(plans, step.statement)
-            cut, made[light] = _follower(scop, plans[heavy], plans[light], step, position)
-        assert cut is not None
+            depth, made[light] = _follower(scop, plans[heavy], plans[light], step, position)
+        assert depth is not None
         inside = min(plans[_index_of(plans, step.statement)].nest.depth for step in own)
-        made[heavy] = replace(plans[heavy], cut=cut, position=len(before), begun_inside=inside)
+        made[heavy] = replace(plans[heavy], shared_depth=depth, position=len(before), unattached_depth=inside)
     return tuple(made)
 
 
-def blocked_from(heavy: NestPlan, cut: int) -> bool:
-    """Whether all loops of a nest but the ``cut`` outermost ones are unrolled: what is attached there is so, too."""
-    return heavy.microkernel is None and cut < len(heavy.loops) and all(loop.unrolled for loop in heavy.loops[cut:])
+def blocked_from(heavy: NestPlan, depth: int) -> bool:
+    """Whether all loops of a nest but the ``depth`` outermost ones are unrolled: what is attached there is so, too."""
+    return heavy.microkernel is None and depth < len(heavy.loops) and all(loop.unrolled for loop in heavy.loops[depth:])
 
 
 def _index_of(plans: Sequence[NestPlan], statement: str) -> int:
@@ -61,16 +61,16 @@ def _follower(scop: Scop, heavy: NestPlan, light: NestPlan, step: Attach, positi
     if pairs is None or (shared and not same):
         raise IllegalVariantError(f"the loops of {step.statement} can't be aligned with those of {step.to}")
     writing = [place for place, loop in enumerate(heavy.loops) if loop.iterator in pairs]
-    cut = writing[-1] + 1 if writing else 0
+    depth = writing[-1] + 1 if writing else 0
     if heavy.microkernel is None:
         # Inside plain loops a test would cost as much as the work.
         counts = trips(heavy)
         summing = [p for p, loop in enumerate(heavy.loops) if loop.iterator not in pairs and counts[p] > 1]
-        cut = min([cut, *summing])
+        depth = min([depth, *summing])
     prefix: list[int | Loop] = []
     done = set()
     ranges = independent_loops(scop.statement(heavy.nest.statements[0]))
-    for loop in (*heavy.nest.prefix, *heavy.loops[:cut]):
+    for loop in (*heavy.nest.prefix, *heavy.loops[:depth]):
         if isinstance(loop, int) or loop.iterator < shared:
             prefix.append(loop)
         elif loop.iterator in pairs:
@@ -84,6 +84,6 @@ def _follower(scop: Scop, heavy: NestPlan, light: NestPlan, step: Attach, positi
             prefix.append(loop.last(low, high) if step.place == "last" else loop.first(low, high))
     nest = replace(light.nest, prefix=(*prefix, position))
     loops = tuple(loop for loop in light.loops if loop.iterator not in done)
-    if blocked_from(heavy, cut):
+    if blocked_from(heavy, depth):
         loops = tuple(replace(loop, unrolled=True) for loop in loops)
-    return cut, replace(light, nest=nest, loops=loops, follows=heavy.nest.index)
+    return depth, replace(light, nest=nest, loops=loops, follows=heavy.nest.index)

@@ -25,7 +25,7 @@ def parallel_iterations(scop: Scop, plan: Plan) -> tuple[float, ...]:
                 low, high = box[loop.iterator]
                 iterations = high - low + 1
         ranges = [high - low + 1 for low, high in owner.bounds]
-        for loop in owner.loops[: owner.cut] if nest.follows is not None else owner.loops:
+        for loop in owner.loops[: owner.shared_depth] if nest.follows is not None else owner.loops:
             place = loop.iterator - owner.nest.depth
             if loop.parallel:
                 iterations *= max(1.0, ranges[place] / loop.size)

@@ -40,14 +40,14 @@ class NestPlan:
     #: The step that names the microkernel; None for plain loops.
     microkernel: UseMicrokernel | None
     #: How many of ``loops``, from the outermost, the nests that are attached to this one share; 0 without any.
-    cut: int = 0
-    #: Place of what is inside the first ``cut`` loops among the attached nests, which run there in the order of their
-    #: places; None where nothing is attached.
+    shared_depth: int = 0
+    #: Place of what is inside the first ``shared_depth`` loops among the attached nests, which run there in the order
+    #: of their places; None where nothing is attached.
     position: int | None = None
     #: Index of the nest that this one is attached to, whose shared loops are in its prefix; None if it is not attached.
     follows: int | None = None
     #: How many outermost loops the attached nests were inside of before they were attached.
-    begun_inside: int = 0
+    unattached_depth: int = 0
     #: Arrays that are written past the caches (streaming stores).
     streamed: tuple[str, ...] = ()
     #: Bytes of the vectors that its loops use; 0 for the largest that the machine has.
@@ -58,7 +58,7 @@ class NestPlan:
         """Time dimensions that are generated, outermost first: the shared ones, its own, its position beside others."""
         if self.position is None:
             return (*self.nest.prefix, *self.loops)
-        return (*self.nest.prefix, *self.loops[: self.cut], self.position, *self.loops[self.cut :])
+        return (*self.nest.prefix, *self.loops[: self.shared_depth], self.position, *self.loops[self.shared_depth :])
 
     @property
     def shared(self) -> tuple[Loop, ...]:
@@ -70,7 +70,7 @@ class NestPlan:
         """Where in ``around`` each of the own loops is."""
         first = len(self.nest.prefix)
         beside = self.position is not None
-        return tuple(first + number + (beside and number >= self.cut) for number in range(len(self.loops)))
+        return tuple(first + number + (beside and number >= self.shared_depth) for number in range(len(self.loops)))
 
     def tile_of(self, loop: str) -> Loop | None:
         """The innermost tile loop over ``loop``, or None if it isn't tiled."""

@@ -50,6 +50,6 @@ def first_values(scop: Scop, plan: NestPlan, moves_output: Mapping[int, bool]) -
     ranges = independent_loops(scop.statement(plan.nest.statements[0]))
     found = []
     for place, loop in enumerate((*plan.shared, *plan.loops)):
-        if place >= plan.begun_inside and not moves_output[loop.iterator]:
+        if place >= plan.unattached_depth and not moves_output[loop.iterator]:
             found.append((place, loop.first(*ranges[loop.iterator])))
     return tuple(found)

@@ -91,7 +91,7 @@ class Source:
 
     def parse(self) -> Scop:
         from polydl.frontend.constants import with_constants
-        from polydl.pipeline import parse
+        from polydl.reading import parse
 
         if self.file is None:
             from polydl.files import temporary_directory
