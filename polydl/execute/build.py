@@ -91,10 +91,10 @@ class Building:
         self._end()
 
     def _begin(self) -> None:
-        if not self._kernels:
-            return
         _write(self._directory / "timer.c", _TIMER)
         check_executable(self._directory)
+        if not self._kernels:
+            return
         # The first job, so that those which wait for it do so while it runs.
         timer = self._pool.submit(_build_timer, self._kernels[0][1], self._directory, self._compilers)
         for kernel, toolchain in self._kernels:

@@ -122,7 +122,7 @@ def distances(
         squares = squared_differences = largest = largest_difference = 0.0
         for start, initial in given.chunks(buffer.stream, buffer.dtype, buffer.elements):
             end = start + initial.size
-            want = numbers(exact[start:end], dtype).astype(np.longdouble)
+            want = numbers(exact[start:end], dtype).astype(_at_least_double(dtype), copy=False)
             is_written = want != numbers(initial, buffer.dtype)
             written: Values = want[is_written]
             difference: Values = numbers(buffer.values[start:end], buffer.dtype) - want
@@ -164,7 +164,7 @@ def mark_noise(
             largest = 0.0
             for start, initial in data.chunks(buffer.stream, buffer.dtype, buffer.elements):
                 end = start + initial.size
-                want = numbers(exact[start:end], dtype).astype(np.longdouble)
+                want = numbers(exact[start:end], dtype).astype(_at_least_double(dtype), copy=False)
                 written[start:end] = want != numbers(initial, buffer.dtype)
                 largest = max(largest, float(np.max(np.abs(want[written[start:end]]), initial=0.0)))
                 off[start:end] = np.abs(numbers(buffer.values[start:end], buffer.dtype) - want)
@@ -209,8 +209,13 @@ def _marked(place: tuple[str, int], elements: int) -> Values:
     return np.memmap(path, np.bool_, "r", offset, (elements,))
 
 
+def _at_least_double(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The type in which errors of elements are added up: ``long double``, which is slow, for ``long double`` alone."""
+    return np.dtype(np.longdouble) if dtype.itemsize > 8 else np.dtype(np.float64)
+
+
 def _close(buffer: Buffer, data: Data, expected: Values, tolerance: float, marked: Values | None = None) -> Verdict:
-    wide = np.dtype(np.longdouble) if buffer.dtype.itemsize > 8 else np.dtype(np.float64)
+    wide = _at_least_double(buffer.dtype)
     largest = largest_difference = squares = squared_differences = 0.0
     at = 0
     for start, initial in data.chunks(buffer.stream, buffer.dtype, buffer.elements):
