@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +23,7 @@ from polydl.libraries.decision import Leaf
 from polydl.libraries.dot_code import dot_blocks, dot_tile
 from polydl.libraries.kernel import Kernel
 from polydl.libraries.product import symbolic_product
-from polydl.libraries.tile_code import register_blocks, tile
+from polydl.libraries.tile_code import NEXT_BLOCK, column_counts, register_blocks, tile
 from polydl.libraries.unit import unit
 
 pytestmark = pytest.mark.native
@@ -144,6 +145,22 @@ def test_a_tile_calls_its_register_blocks_and_no_others(vectors: int, width: int
     blocks = {block.name for block in register_blocks(vectors, width, columns, scaled=False)}
     assert len(blocks) >= vectors
     assert calls == blocks
+
+
+def test_columns_that_fill_no_register_block_are_split_evenly(tmp_path: Path) -> None:
+    source = tmp_path / "columns.c"
+    exported = "long next_columns(long left, long block) { return polydl_columns(left, block); }"
+    source.write_text(f"{NEXT_BLOCK}\n{exported}\n")
+    library = tmp_path / "columns.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", "-Wno-unused", str(source), "-o", str(library)], check=True)
+    next_columns = ctypes.CDLL(str(library)).next_columns
+    next_columns.argtypes, next_columns.restype = [ctypes.c_long] * 2, ctypes.c_long
+    for block in range(1, 17):
+        for left in range(1, 50):
+            taken = next_columns(left, block)
+            assert taken in column_counts(block)
+            assert taken == block if left >= block else taken == left or (left > 8 and left // 2 <= taken <= 8)
+    assert [next_columns(left, 14) for left in (14, 13, 9, 8, 7, 1)] == [14, 7, 5, 8, 7, 1]
 
 
 def test_a_size_that_is_fixed_for_the_whole_library_is_checked(tmp_path: Path) -> None:

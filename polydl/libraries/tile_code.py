@@ -2,8 +2,8 @@
 
 What remains of a tile is no loop over elements. Rows that don't fill a vector are computed together with some before
 them: the last vector of a register block overlaps the one before, and all of C is read before any of it is written. A
-tile with fewer rows than a vector takes narrower vectors. Columns that don't fill a register block are split into
-powers of two.
+tile with fewer rows than a vector takes narrower vectors. Columns that don't fill a register block are split evenly:
+a block of a single column would wait for A.
 """
 
 from __future__ import annotations
@@ -37,15 +37,14 @@ static inline long polydl_rows(long left, long block, long width)
     return left;
   return left < block + width ? block - width : block;
 }
-/* Columns of the next register block. */
+/* Columns of the next register block: what doesn't fill one is split evenly into blocks of at most 8. */
 static inline long polydl_columns(long left, long block)
 {
-  long columns = 1;
   if (left >= block)
     return block;
-  while (2 * columns <= left)
-    columns *= 2;
-  return columns;
+  while (left > 8)
+    left -= left / 2;
+  return left;
 }"""
 #: The parameter that all products are multiplied by.
 SCALE = "scale"
@@ -158,9 +157,8 @@ def _narrower(width: int) -> list[int]:
 
 
 def column_counts(columns: int) -> list[int]:
-    """Columns of the register blocks of a tile, the largest first."""
-    powers = [1 << power for power in range(columns.bit_length()) if 1 << power < columns]
-    return [columns, *reversed(powers)]
+    """Columns of the register blocks of a tile, the largest first: those that ``polydl_columns`` returns."""
+    return [columns, *range(min(columns - 1, 8), 0, -1)]
 
 
 def _block_name(vectors: int, width: int, columns: int) -> str:
