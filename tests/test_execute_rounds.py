@@ -12,7 +12,8 @@ from itertools import pairwise
 import pytest
 
 from polydl.errors import OptionError
-from polydl.execute.contract import TimingPolicy
+from polydl.execute.contract import Peer, TimingPolicy
+from polydl.execute.participant import Participant
 from polydl.execute.rounds import (
     RawSample,
     contenders,
@@ -87,6 +88,18 @@ def test_disturbed_samples_are_better_than_none_and_it_is_said() -> None:
     summary = summarise([RawSample(2.0, (50.0, 50.0)), RawSample(4.0, (40.0, 50.0))], 100.0)
     assert (summary.minimum, summary.median) == (2.0, 3.0)
     assert "disturbed" in summary.message
+
+
+def test_later_probes_change_nothing_that_was_reported() -> None:
+    one = Participant(Peer("library", (), {}, 0))
+    one.raw = [RawSample(1.0, (90.0, 90.0)), RawSample(3.0, (100.0, 100.0))]
+    one.told = one.measurement(90.0)
+    assert one.told.seconds_median == 2.0
+    assert one.measurement(110.0).seconds_median == 3.0
+    one.final = False
+    assert one.outcome(110.0) == replace(one.told, final=False)
+    one.told = None
+    assert one.outcome(110.0) == one.measurement(110.0)
 
 
 @pytest.mark.parametrize(

@@ -52,3 +52,13 @@ def test_every_public_name_loads() -> None:
     names = [name for name in dir(polydl) if not name.startswith("_")]
     assert {"Machine", "Scop", "Variant", "optimize", "rank"} <= set(names)
     assert all(getattr(polydl, name) is not None for name in names)
+
+
+def test_modules_are_imported_meanwhile_and_what_is_missing_is_left_to_who_needs_it() -> None:
+    loaded = loaded_after(
+        "import sys\nfrom polydl.commands.importing import importing\n"
+        "with importing('wave', 'no_such_module_at_all'):\n    pass\n"
+        "assert 'wave' in sys.modules"
+    )
+    assert "wave" in loaded
+    assert "no_such_module_at_all" not in loaded
