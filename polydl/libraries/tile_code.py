@@ -51,6 +51,10 @@ SCALE = "scale"
 #: The term and their number; the first row and column of a register block, and how many it has.
 L, K = Name("l"), Name("k")
 ROW, ROWS, COLUMN, COLUMNS = Name("row"), Name("rows"), Name("column"), Name("columns")
+# How many register blocks of these columns follow one another, and how far apart they lie in B.
+_COUNT, _APART = Name("count"), Name("apart")
+# The number of one of these blocks, and where its next column of A is.
+_BLOCK, _TERM = Name("block"), Name("from")
 # Columns that share a pointer into B, as far as addresses scale.
 _SHARED = 3
 _ZERO, _LAST = Integer(0), Name("last")
@@ -98,9 +102,11 @@ def tile(vectors: int, width: int, columns: int, *, scaled: bool) -> Function:
         rows = (If(condition, (_by_columns(count, size, columns, scaled=scaled),), rows),)
     inner: Body = (
         Assign(COLUMNS, "=", Apply("polydl_columns", (difference(Name("n"), COLUMN), Integer(columns)))),
+        Assign(_COUNT, "=", Binary("/", difference(Name("n"), COLUMN), COLUMNS)),
         constant(f"const {ELEMENT} *", "place", added(Name("b"), times(COLUMN, _if_copied("b", K, Name("bn"))))),
         constant("const long", "stride_bk", _if_copied("b", COLUMNS, Name("bk"))),
         constant("const long", "stride_bn", _if_copied("b", Integer(1), Name("bn"))),
+        constant("const long", _APART.name, times(COLUMNS, _if_copied("b", K, Name("bn")))),
         constant(f"{ELEMENT} *", "to", added(Name("c"), ROW, times(COLUMN, Name("cn")))),
         *rows,
     )
@@ -109,8 +115,8 @@ def tile(vectors: int, width: int, columns: int, *, scaled: bool) -> Function:
         Assign(ROWS, "=", next_rows),
         constant(f"const {ELEMENT} *", "from", added(Name("a"), _if_copied("a", times(ROW, K), ROW))),
         constant("const long", "stride_a", _if_copied("a", ROWS, Name("ak"))),
-        Declare("long", (Variable("columns"),)),
-        below(COLUMN, Name("n"), inner, COLUMNS),
+        Declare("long", (Variable("columns"), Variable(_COUNT.name))),
+        below(COLUMN, Name("n"), inner, times(_COUNT, COLUMNS)),
     )
     body = (Declare("long", (Variable("rows"),)), below(ROW, Name("m"), outer, ROWS))
     flags = (("int", "packed_a"), ("int", "packed_b"))
@@ -196,14 +202,15 @@ def _by_columns(vectors: int, width: int, columns: int, *, scaled: bool) -> Node
     """Calls the register block with as many columns as there are."""
     last = difference(ROWS, Integer(width))
     names = ("from", "stride_a", "place", "stride_bk", "stride_bn", "to", "cn", *([SCALE] if scaled else []))
-    arguments = (K, last, *map(Name, names))
+    arguments = (K, last, _COUNT, _APART, *map(Name, names))
     return by_columns(partial(_block_name, vectors, width), arguments, columns)
 
 
 def _register_block(vectors: int, width: int, columns: int, *, scaled: bool) -> Function:
-    """The function of one register block: ``vectors`` of rows, the last of which begins at row ``last``.
+    """The function of ``count`` register blocks that follow one another in n, which are ``apart`` elements of B.
 
-    With ``scaled`` the products are added up by themselves, multiplied by the factor, and added to C.
+    Each has ``vectors`` of rows, the last of which begins at row ``last``. With ``scaled`` the products are added up by
+    themselves, multiplied by the factor, and added to C.
     """
     vector = vector_name(width)
     starts: list[Expr] = [Integer(number * width) for number in range(vectors - 1)]
@@ -226,15 +233,15 @@ def _register_block(vectors: int, width: int, columns: int, *, scaled: bool) -> 
         return Block((Declare(ELEMENT, (Variable("b", initial=element),), constant=True), *products))
 
     zero = Compound(vector, (_ZERO,)) if width > 1 else _ZERO
-    body: list[Node] = unused(*(["last"] if vectors == 1 else []), *(["bn", "cn"] if columns == 1 else []))
+    body: list[Node] = [Declare(f"const {ELEMENT} *", (Variable(_TERM.name, initial=Name("a")),))]
     body += [constant(vector, total(v, u).name, zero if scaled else read(of_c(v, u))) for v, u in places]
     body += [
         constant(f"const {ELEMENT} *", pointer.name, linear([(1, Name("b")), (number * _SHARED, Name("bn"))]))
         for number, pointer in enumerate(pointers)
     ]
     terms: Body = (
-        *(constant(f"const {vector}", f"a{v}", read(added(Name("a"), start))) for v, start in enumerate(starts)),
-        Assign(Name("a"), "+=", Name("ak")),
+        *(constant(f"const {vector}", f"a{v}", read(added(_TERM, start))) for v, start in enumerate(starts)),
+        Assign(_TERM, "+=", Name("ak")),
         *map(column, range(columns)),
         *(Assign(pointer, "+=", Name("bk")) for pointer in pointers),
     )
@@ -245,5 +252,9 @@ def _register_block(vectors: int, width: int, columns: int, *, scaled: bool) -> 
             for v, u in places
         ]
     body += [Assign(Unary("*", Cast(f"{vector} *", of_c(v, u))), "=", total(v, u)) for v, u in places]
-    parameters = (("long", "k"), ("long", "last"), *operands(("ak",), ("bk", "bn"), scaled=scaled))
-    return Function(_block_name(vectors, width, columns), parameters, tuple(body), inlining="")
+    body += [Assign(Name("b"), "+=", _APART), Assign(Name("c"), "+=", linear([(columns, Name("cn"))]))]
+    ignored = unused(*(["last"] if vectors == 1 else []), *(["bn"] if columns == 1 else []))
+    function = (*ignored, below(_BLOCK, _COUNT, tuple(body), Integer(1)))
+    long = (("long", name) for name in ("k", "last", _COUNT.name, _APART.name))
+    parameters = (*long, *operands(("ak",), ("bk", "bn"), scaled=scaled))
+    return Function(_block_name(vectors, width, columns), parameters, function, inlining="")
