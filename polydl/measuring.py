@@ -115,7 +115,7 @@ class Measuring:
         """What the book holds is not run again, unless ``fresh``. ``plain`` has the builds to compare with, and
         ``further`` proposes what follows the first picks.
 
-        What ``beside`` does goes on while these are compiled.
+        What ``beside`` does goes on while they are compiled.
         """
         self._beside = beside
         self._space = space
@@ -130,7 +130,7 @@ class Measuring:
         self._further = further
         self._executor = executor
         self._plain = plain.builds
-        self._built_ahead = plain.wait
+        self._ahead = plain
         with clock.stage("compile"):
             self._picked = [(entry, kernel(space.apply(entry[1].variant), machine.vector_bytes)) for entry in chosen]
         self._earlier = Known({})
@@ -155,9 +155,12 @@ class Measuring:
             return
         with self._clock.stage("compile"), self._beside():
             needed = [each for each in kernels if each.id in wanted]
-            built = dict(self._built_ahead())
-            later = [each for each in builds if each.kernel.id not in built]
-            built |= build_all(self._executor, later, needed, self._toolchain, directory, relayed(self._progress))
+            later = [each for each in builds if each.kernel.id not in self._ahead.ids]
+            report = relayed(self._progress)
+            built = {
+                **build_all(self._executor, later, needed, self._toolchain, directory, report),
+                **self._ahead.wait(report),
+            }
         if self._book is not None:
             variants = {source.id: ranked.variant for (_, ranked), source in self._picked}
             self._recorder = self._book.recorder(everyone, variants)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -184,7 +184,8 @@ def optimize(
     book: Book | None = None
     if setting.runs is not None and setting.toolchain is not None:
         book = book_of(scop, setting.machine, setting.toolchain, records, workload, numerics=level, cold=cold)
-    with _plain_building(scop, setting, level, None if fresh else book, clock) as plain:
+    with ExitStack() as stack:
+        plain = stack.enter_context(_plain_building(scop, setting, level, None if fresh else book, clock))
         with clock.stage("variants"):
             space = space or space_on(
                 scop, setting.machine, **options, fuse=fuse, fewer_products=fewer_products, pins=pins
@@ -258,16 +259,18 @@ def optimize(
             beside=partial(going_on, first),
         )
         result = _measured(result, measuring, searching)
-    try:
-        if not result.interrupted:
-            with clock.stage("run"):
-                result = result if executor is not None else with_exactness(result, seed)
-                result = with_unprepared(result, setting.runs, seed)
-        result = _emitted(result, folder)
-    except KeyboardInterrupt:
-        if result.interrupted or result.winner is None:
-            raise
-        result = _emitted(replace(result, interrupted=True), folder)
+        try:
+            # What was compiled has been measured. An interruption from now on leaves a winner to emit.
+            stack.close()
+            if not result.interrupted:
+                with clock.stage("run"):
+                    result = result if executor is not None else with_exactness(result, seed)
+                    result = with_unprepared(result, setting.runs, seed)
+            result = _emitted(result, folder)
+        except KeyboardInterrupt:
+            if result.interrupted or result.winner is None:
+                raise
+            result = _emitted(replace(result, interrupted=True), folder)
     result = replace(result, seconds=clock.total())
     if result.interrupted:
         raise OptimizationInterrupted(result)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from polydl.baselines import PlainBuild
 from polydl.execute.build import Building
-from polydl.execute.contract import Built
+from polydl.execute.contract import Built, ProgressCallback
 from polydl.files import temporary_directory
 from polydl.records.resume import Book
 
@@ -19,12 +19,17 @@ class PlainBuilding:
     """The builds that variants are compared with; compilers may be at work on some of them."""
 
     builds: tuple[PlainBuild, ...] = ()
-    #: None where nothing is compiled yet
+    #: None where nothing is compiled in the background
     building: Building | None = None
 
-    def wait(self) -> Mapping[str, Built]:
+    @property
+    def ids(self) -> frozenset[str]:
+        """Of the builds that are compiled in the background."""
+        return frozenset() if self.building is None else self.building.ids
+
+    def wait(self, progress: ProgressCallback | None = None) -> Mapping[str, Built]:
         """What was compiled in the background, by id, once all of it is. Raises ResourceError when the disk is full."""
-        built = () if self.building is None else self.building.results()
+        built = () if self.building is None else self.building.results(progress)
         return {each.kernel.id: each for each in built}
 
 
@@ -36,6 +41,9 @@ def plain_building(builds: Sequence[PlainBuild], book: Book | None) -> Iterator[
     """
     known = book.known(each.kernel for each in builds).records if book is not None else {}
     unknown = [(each.kernel, each.toolchain) for each in builds if each.kernel.id not in known]
+    if not unknown:
+        yield PlainBuilding(tuple(builds))
+        return
     # One core analyses meanwhile.
     jobs = max(1, len(os.sched_getaffinity(0)) - 1)
     with temporary_directory() as directory, Building(unknown, directory, jobs=jobs) as building:

@@ -98,6 +98,8 @@ def test_later_probes_change_nothing_that_was_reported() -> None:
     assert one.measurement(110.0).seconds_median == 3.0
     one.final = False
     assert one.outcome(110.0) == replace(one.told, final=False)
+    one.told = Measurement("library", "wrong")
+    assert one.outcome(110.0) == one.told, "a failure is neither in the last rounds nor out of them"
     one.told = None
     assert one.outcome(110.0) == one.measurement(110.0)
 

@@ -8,6 +8,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from machines import machine_with
@@ -111,6 +112,23 @@ def test_calls_of_operands_that_leave_the_second_cache_have_fewer_steps(tmp_path
 def test_calls_of_elements_that_no_program_times_are_left_out(tmp_path: Path) -> None:
     assert {call.site.element for call in calls_of(nest(tmp_path, "double"))} == {"double"}
     assert calls_of(nest(tmp_path, "int")) == ()
+
+
+def test_what_is_waited_for_beforehand_is_none_of_its_time(calls: tuple[Call, ...], tmp_path: Path) -> None:
+    measurer, waited = Measurer(), list[int]()
+
+    def quiet() -> None:
+        assert not measurer.steps
+        waited.append(1)
+        measurer.now += 100.0
+
+    asked: dict[str, Any] = {"directory": tmp_path, "measure": measurer, "clock": measurer.clock, "quiet": quiet}
+    first = first_use(MACHINE, calls, TOOLCHAIN, **asked, seconds=5.0)
+    assert first is not None
+    assert first.seconds < 10
+    assert len(measurer.steps) > 1
+    assert first_use(first.machine, calls, TOOLCHAIN, **asked) is None
+    assert waited == [1], "nothing is waited for where nothing is left to time"
 
 
 def test_the_calls_of_variants_take_turns_with_others_and_the_next_use_times_nothing(

@@ -22,11 +22,14 @@ def builds(toolchain: Toolchain) -> list[PlainBuild]:
 
 
 class Measured:
-    """A book that has a record of one build."""
+    """A book that has records of builds."""
+
+    def __init__(self, *ids: str) -> None:
+        self._ids = ids
 
     def known(self, kernels: Iterable[KernelSource]) -> Known:
-        record: Any = SimpleNamespace(id="plain")
-        return Known({each.id: record for each in kernels if each.id == "plain"})
+        record: Any = SimpleNamespace()
+        return Known({each.id: record for each in kernels if each.id in self._ids})
 
 
 @pytest.mark.native
@@ -43,10 +46,18 @@ def test_builds_are_there_once_they_are_waited_for() -> None:
 
 @pytest.mark.native
 def test_what_was_measured_is_not_compiled() -> None:
-    book: Any = Measured()
+    book: Any = Measured("plain")
     with plain_building.plain_building(builds(Toolchain.find("gcc")), book) as plain:
         assert len(plain.builds) == 2
+        assert plain.ids == {"original"}
         assert list(plain.wait()) == ["original"]
+
+
+def test_where_all_was_measured_nothing_is_compiled() -> None:
+    book: Any = Measured("original", "plain")
+    with plain_building.plain_building(builds(Toolchain(Path("/usr/bin/gcc"), "gcc", "12.2.0", ())), book) as plain:
+        assert len(plain.builds) == 2
+        assert plain.building is None
 
 
 def test_machines_elsewhere_compile_for_themselves() -> None:

@@ -145,9 +145,8 @@ def first_use(
     longest before it. What was timed is kept in ``directory`` (that of the machine's speeds) after each step, and an
     interrupted first use is gone on with by the next one. While another process is at it, this one waits, and takes
     over what that one has timed. None as well if nothing can be kept. ``report`` gets the steps done and all of them.
-    Before the first one ``quiet`` is called, which ends what else is at work.
+    Before them ``quiet`` is called, which returns once nothing else is at work; that is none of the ``seconds``.
     """
-    started = clock()
     directory = directory or default_directory()
     tabulated = {(table.microkernel, table.element) for table in machine.throughputs}
     core = replace(machine, call_times=()).core
@@ -156,6 +155,7 @@ def first_use(
     if not _left(_by_key(machine.call_times), calls, versions):
         return None
     quiet()
+    started = clock()
     try:
         with locked(lock_path(directory, machine.cpu_id)):
             known = _by_key(read_call_times(directory, machine.cpu_id))

@@ -10,13 +10,14 @@ from threading import Thread
 
 @contextmanager
 def importing(*modules: str) -> Iterator[None]:
-    """Import modules in a thread meanwhile. Those that can't be are left to who needs them, and says why."""
+    """Import modules in a thread meanwhile. Those that can't be are left to who needs them, and says why.
+
+    An error is not held up by it.
+    """
     thread = Thread(target=_import, args=modules)
     thread.start()
-    try:
-        yield
-    finally:
-        thread.join()
+    yield
+    thread.join()
 
 
 def _import(*modules: str) -> None:

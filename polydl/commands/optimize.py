@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from polydl.optimized import Optimization
     from polydl.records.answers import Answer
     from polydl.shards import Shard
+    from polydl.variants.build_space import VariantSpace
 
 
 @click.command()
@@ -238,9 +240,16 @@ def _optimized(
         machine, search = processors.machine, replace(search, microkernel=processors.microkernel(search.microkernel))
     explain(nest.machine_text(machine, given=target.cache_sizes is not None))
     explain(nest.scop_text(scop))
+    detected = time.perf_counter()
+    space: VariantSpace | None = None
+    # Without either, it is built while plain builds are compiled.
+    if detail.verbose or variant is not None:
+        space = search.space(scop, machine, fuse=run["fuse"])
+        explain(nest.nests_text(space, verbose=True))
+    matched = time.perf_counter()
     chosen: tuple[Variant, ...] = ()
-    if variant is not None:
-        chosen = (chosen_variant(variant, lambda: search.generate(search.space(scop, machine, fuse=run["fuse"]))),)
+    if variant is not None and space is not None:
+        chosen = (chosen_variant(variant, partial(search.generate, space)),)
     with progress_bar(wanted=not detail.quiet) as progress:
         try:
             result = optimization.optimize(
@@ -249,6 +258,7 @@ def _optimized(
                 out=directory,
                 records=records,
                 workload=name,
+                space=space,
                 variants=chosen,
                 progress=progress,
                 **run,
@@ -258,12 +268,11 @@ def _optimized(
             result = interrupted.result
         # Before anything is said to a terminal that may be gone.
         with INTERRUPTION.deferred():
-            result = _with_earlier(result, "parse", parsed - started)
+            result = _with_earlier(result, {"parse": parsed - started, "variants": matched - detected})
             result = report.write_report(result, directory)
     document = report.optimization_document(result)
     if result.first_use is not None and not detail.quiet:
         click.echo(first_use_text(result.first_use), err=True)
-    explain(nest.nests_text(result.space, verbose=True))
     if detail.verbose or (not run["run"] and not detail.quiet):
         click.echo(nest.generation_text(result.generation, search.seed))
         click.echo(f"Picks  {len(result.picks)} of {len(result.ranking.entries)}, ranked by {result.ranking.ranker}")
@@ -387,7 +396,10 @@ def check_destinations(source: Source, directory: Path, json_path: str | None, h
         raise OptionError(f"no file can be written in {there}", construct=f"--out {directory}", remedy="name another")
 
 
-def _with_earlier(result: Optimization, stage: str, seconds: float) -> Optimization:
-    """The result with the time that a stage took before ``optimize`` added to its own."""
-    known = result.seconds
-    return replace(result, seconds={**known, stage: known.get(stage, 0.0) + seconds, "total": known["total"] + seconds})
+def _with_earlier(result: Optimization, seconds: Mapping[str, float]) -> Optimization:
+    """The result with the time of stages that ran before ``optimize`` added to its own."""
+    merged = dict(result.seconds)
+    for stage, earlier in seconds.items():
+        merged[stage] = merged.get(stage, 0.0) + earlier
+        merged["total"] += earlier
+    return replace(result, seconds=merged)

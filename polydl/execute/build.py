@@ -106,6 +106,11 @@ class Building:
             self._compilers.kill()
             self._pool.shutdown(wait=True, cancel_futures=True)
 
+    @property
+    def ids(self) -> frozenset[str]:
+        """Of the kernels."""
+        return frozenset(kernel.id for kernel, _ in self._kernels)
+
     def results(self, progress: Callable[[Progress], None] | None = None) -> tuple[Built, ...]:
         """All, in the order of the kernels, once they are compiled. Raises ResourceError when the disk is full."""
         for done, future in enumerate(as_completed(self._pending)):

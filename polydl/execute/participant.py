@@ -146,7 +146,9 @@ class Participant:
 
     def outcome(self, usual: float) -> Measurement:
         """The measurement as it was reported; one that was not reported by now is judged by ``usual``."""
-        return self.measurement(usual) if self.told is None else replace(self.told, final=self.final)
+        if self.told is None:
+            return self.measurement(usual)
+        return replace(self.told, final=self.final) if self.told.status == "ok" else self.told
 
     def _untimed(self, source: str) -> Measurement:
         """Of a verified kernel, the time in which it ran before the first sample."""

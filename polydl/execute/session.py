@@ -48,8 +48,6 @@ class Session:
         self._report = report
         self._finished = finished
         self._announced: set[int] = set()
-        # Those whose measurement was complete once; the final measures some of them again.
-        self._completed: set[int] = set()
         self._told = time.monotonic()
         self._checked = 0
         # Of the monotonic clock, when no further candidate is begun.
@@ -68,7 +66,7 @@ class Session:
                 self._run(capacity)
             except KeyboardInterrupt:
                 # Beside candidates that are all complete, the original is, too: none of them need be timed again.
-                if self._others and all(id(each) in self._completed for each in self._others):
+                if self._others and all(each.told is not None for each in self._others):
                     self._announce(self._original)
                 self._tell()
                 raise
@@ -80,9 +78,10 @@ class Session:
         alone = capacity == 1 or not waves
         rounds = (len(waves) + (1 if alone else 0)) * policy.rounds
         self._timer = Timer(self._job, self._original, self._attempt, self._report, rounds, self._after_round)
+        originals = self._originals()
         begun = time.monotonic()
         with ExitStack() as stack:
-            expected = self._expect(stack)
+            expected = self._expect(originals, stack)
             if expected is None:
                 return
             self._limit(begun)
@@ -139,12 +138,10 @@ class Session:
                 self._wave(wave, expected, [], self._job.policy.budget_seconds * len(wave) / _FIRST, best)
         return batches
 
-    def _expect(self, stack: ExitStack) -> Expected | None:
+    def _expect(self, originals: Originals, stack: ExitStack) -> Expected | None:
         """Run the reference and the original, and keep the reference's results; None if the original fails."""
         results: list[Expected] = []
-        self._attempt(
-            self._original, lambda original: results.append(self._checker.expect(self._originals(), original, stack))
-        )
+        self._attempt(self._original, lambda original: results.append(self._checker.expect(originals, original, stack)))
         self._original.verified = bool(results)
         self._report_check(self._original)
         return results[0] if results else None
@@ -218,11 +215,10 @@ class Session:
                 self._announce(participant)
 
     def _announce(self, participant: Participant) -> None:
-        """Report the measurement of a participant, once, and keep it as it was reported."""
+        """Report a measurement, and keep it as it was reported: once, and once more after the final."""
         if id(participant) in self._announced:
             return
         self._announced.add(id(participant))
-        self._completed.add(id(participant))
         participant.told = self._tell_of(participant, complete=True)
 
     def _after_round(self) -> None:
@@ -233,7 +229,7 @@ class Session:
         """Report what is verified and not complete, as far as it is measured."""
         self._told = time.monotonic()
         for participant in (self._original, *self._others):
-            if participant.verified and participant.failure is None and id(participant) not in self._completed:
+            if participant.verified and participant.failure is None and participant.told is None:
                 self._tell_of(participant, complete=False)
 
     def _tell_of(self, participant: Participant, complete: bool) -> Measurement:

@@ -33,7 +33,7 @@ _LLVM = Path("/usr/lib")
 _VECTOR_FUNCTIONS = {"gcc": (), "clang": ("-fveclib=libmvec", "-fno-math-errno")}
 _SEARCHED = ("gcc", "clang", "cc")
 # Operations stay in the order of the source, whatever the processor, the pragmas and the vectorizers would allow.
-_IN_ORDER = ("-O2", "-fno-tree-vectorize", "-fno-strict-aliasing", "-ffp-contract=off")
+_IN_ORDER = ("-O2", "-fno-tree-vectorize", "-fno-tree-slp-vectorize", "-fno-strict-aliasing", "-ffp-contract=off")
 
 # Without omp.h, which distributions ship apart from the library.
 _OPENMP_PROGRAM = """\

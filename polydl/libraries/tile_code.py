@@ -100,9 +100,10 @@ def tile(vectors: int, width: int, columns: int, *, scaled: bool) -> Function:
     rows: Body = (_by_columns(1, 1, columns, scaled=scaled),)
     for condition, count, size in reversed(choices):
         rows = (If(condition, (_by_columns(count, size, columns, scaled=scaled),), rows),)
+    left, whole = difference(Name("n"), COLUMN), Binary("==", COLUMNS, Integer(columns))
     inner: Body = (
-        Assign(COLUMNS, "=", Apply("polydl_columns", (difference(Name("n"), COLUMN), Integer(columns)))),
-        Assign(_COUNT, "=", Binary("/", difference(Name("n"), COLUMN), COLUMNS)),
+        Assign(COLUMNS, "=", Apply("polydl_columns", (left, Integer(columns)))),
+        Assign(_COUNT, "=", Conditional(whole, Binary("/", left, COLUMNS), Integer(1))),
         constant(f"const {ELEMENT} *", "place", added(Name("b"), times(COLUMN, _if_copied("b", K, Name("bn"))))),
         constant("const long", "stride_bk", _if_copied("b", COLUMNS, Name("bk"))),
         constant("const long", "stride_bn", _if_copied("b", Integer(1), Name("bn"))),
