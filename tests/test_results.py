@@ -122,6 +122,8 @@ def test_each_measured_table_of_other_pages_has_its_samples_or_leads_to_them(pag
         ("2026-11-24-library", "experiments.library_peers", ["table", DATA / "library-peers-zen3.json.xz"]),
         ("2026-11-26-epyc-zen5", "experiments.layers", ["table", DATA / "products-zen5.json.xz"]),
         ("2026-11-26-library", "experiments.library_peers", ["table", DATA / "library-peers-zen5.json.xz"]),
+        ("2026-11-27-library", "experiments.library_peers", ["table", DATA / "library-peers-zen4.json.xz"]),
+        ("2026-11-27-library", "experiments.library", ["table", DATA / "library-held-out-zen4.json"]),
         ("2026-11-24-polybench", "experiments.polybench", ["table", DATA / "polybench-medium-zen3.json.xz"]),
         ("2026-11-23-models", "experiments.models", ["table", DATA / "models.jsonl"]),
         ("2026-11-24-models", "experiments.models", ["table", DATA / "models-zen3.jsonl"]),

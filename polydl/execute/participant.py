@@ -89,6 +89,8 @@ class Participant:
     repeats: int = 1
     #: whether its first result was right
     verified: bool = False
+    #: its checked run; None where caches are to be cold, and before it
+    first: RawSample | None = None
     #: samples of an interrupted measurement, with which this one goes on
     earlier: tuple[RawSample, ...] = ()
     #: seconds that its checked run may take, if fewer than the policy says

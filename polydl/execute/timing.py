@@ -7,14 +7,16 @@ import random
 import time
 from collections.abc import Callable, Sequence
 
-from polydl.execute.contract import Progress
+from polydl.execute.contract import Built, Progress
 from polydl.execute.participant import Job, Participant
 from polydl.execute.rounds import RawSample, contenders, sample_counts, settled, takes_part, usual_rate
 from polydl.execute.sampling import Reply
 
 _FEWEST_SAMPLES = 2
-# Times as long as the fastest kernel: a long one is then no contender.
-_FAR_BEHIND = 2.0
+# Times as long as the fastest kernel: one is then no contender if an invocation takes as many seconds.
+_FAR_BEHIND, _BEHIND_SECONDS = 2.0, 0.02
+# An invocation of a kernel that takes so long is a sample, without trying.
+_ONE_INVOCATION_SECONDS = 0.1
 # The probes before and after a sample, and the pipe.
 _OVERHEAD_SECONDS = 0.004
 
@@ -26,7 +28,8 @@ def first_run(job: Job, participant: Participant) -> None:
     """Run a kernel once on fresh data. The time of a long run counts as a sample."""
     reply = participant.running.request("run", min(job.policy.timeout_seconds, participant.limit))
     participant.seconds = participant.cost = reply["seconds"]
-    timed = [_raw(reply)] if participant.long and not job.policy.cold else []
+    participant.first = None if job.policy.cold else _raw(reply)
+    timed = [participant.first] if participant.long and participant.first is not None else []
     participant.raw = [*participant.earlier, *timed]
 
 
@@ -35,6 +38,10 @@ def calibrate(job: Job, participant: Participant) -> None:
     if participant.long:
         return
     policy = job.policy
+    least = max(_ONE_INVOCATION_SECONDS, policy.minimum_sample_seconds)
+    if participant.seconds >= least and not policy.cold and isinstance(participant.program, Built):
+        participant.cost = (1 + policy.warmup) * participant.seconds + _OVERHEAD_SECONDS
+        return
     reply = participant.running.request(
         "calibrate",
         job.limit(policy.minimum_sample_seconds + participant.seconds),
@@ -197,14 +204,15 @@ class Timer:
 
 
 def _worth_timing(participants: Sequence[Participant]) -> list[Participant]:
-    """All but those that need no sample beside their checked run: of all that are long, and take more than
-    ``_FAR_BEHIND`` times as long as the fastest, all but the first.
-    """
+    """All but those whose checked run is sample enough: of all that are far behind the fastest, all but the first."""
     fastest = min((p.seconds for p in participants), default=0.0)
-    behind = [p for p in participants if p.long and p.raw and p.seconds > _FAR_BEHIND * fastest]
+    least = max(_BEHIND_SECONDS, _FAR_BEHIND * fastest)
+    behind = [p for p in participants if p.seconds > least and (p.raw or p.first is not None)]
     behind.sort(key=lambda p: p.seconds)
     for participant in behind[1:]:
         participant.final = False
+        if not participant.raw and participant.first is not None:
+            participant.raw = [participant.first]
     return [p for p in participants if p not in behind[1:]]
 
 
