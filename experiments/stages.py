@@ -88,7 +88,7 @@ def table(documents: Sequence[Document]) -> list[str]:
         rows.append([stage, *(_cell(each["cpu"] + each["children"], each["wall"]) if each else "" for each in spent)])
     walls = [sum(each["wall"] for each in document["seconds"].values()) for document in documents]
     rows.append(["all", *(_cell(total_cpu(each), wall) for each, wall in zip(documents, walls, strict=True))])
-    if any("answer" in each for each in documents):
+    if all("answer" in each for each in documents):
         rows.append(["`polydl optimize`", *(f"({each['answer']:.3f})" for each in documents)])
     rows.append(["scored in a CPU second", *(f"{per_second(document):,.0f}" for document in documents)])
     return markdown(["stage", *(f"{each['nest']}, {each['variants']} variants" for each in documents)], rows)

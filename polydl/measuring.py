@@ -129,8 +129,7 @@ class Measuring:
         self._progress = progress
         self._further = further
         self._executor = executor
-        self._plain = plain.builds
-        self._ahead = plain
+        self._plain = plain
         with clock.stage("compile"):
             self._picked = [(entry, kernel(space.apply(entry[1].variant), machine.vector_bytes)) for entry in chosen]
         self._earlier = Known({})
@@ -142,24 +141,24 @@ class Measuring:
         """Compile in ``directory``, verify and time what is not known yet, and what is proposed further."""
         kernels = [source for _, source in self._picked]
         # The picks first, so that one is verified soon, should it be interrupted.
-        everyone = [self._plain[0].kernel, *kernels, *(each.kernel for each in self._plain[1:])]
+        everyone = [self._plain.builds[0].kernel, *kernels, *(each.kernel for each in self._plain.builds[1:])]
         if self._book is not None and not self._fresh:
             self._earlier = self._book.known(everyone)
             self._known.update(self._earlier.records)
         again = self._further is not None and self._further.leaders_again
         least = [each.id for each in kernels[:LEADERS]] if again else []
-        plain = [each.kernel.id for each in self._plain]
+        plain = [each.kernel.id for each in self._plain.builds]
         wanted = wanted_again(plain, [each.id for each in kernels], self._known, least)
-        builds = [each for each in self._plain if each.kernel.id in wanted]
+        builds = [each for each in self._plain.builds if each.kernel.id in wanted]
         if not builds:
             return
         with self._clock.stage("compile"), self._beside():
             needed = [each for each in kernels if each.id in wanted]
-            later = [each for each in builds if each.kernel.id not in self._ahead.ids]
+            later = [each for each in builds if each.kernel.id not in self._plain.ids]
             report = relayed(self._progress)
             built = {
                 **build_all(self._executor, later, needed, self._toolchain, directory, report),
-                **self._ahead.wait(report),
+                **self._plain.wait(report),
             }
         if self._book is not None:
             variants = {source.id: ranked.variant for (_, ranked), source in self._picked}
@@ -188,7 +187,7 @@ class Measuring:
 
     def result(self, *, interrupted: bool = False) -> Measured:
         """What is known by now. Raises ExecutionError if the original can't be run."""
-        outcomes = ((build, self._outcome(build.kernel.id)) for build in self._plain)
+        outcomes = ((build, self._outcome(build.kernel.id)) for build in self._plain.builds)
         baselines = tuple(Baseline(build, *outcome) for build, outcome in outcomes if outcome is not None)
         written = baselines[0].measurement
         if written.status != "ok":
@@ -237,6 +236,6 @@ class Measuring:
 
     def _plain_seconds(self) -> float | None:
         """The shortest median of the plain builds by now."""
-        outcomes = (self._outcome(build.kernel.id) for build in self._plain)
+        outcomes = (self._outcome(build.kernel.id) for build in self._plain.builds)
         times = (outcome[0].seconds_median for outcome in outcomes if outcome is not None)
         return min((each for each in times if each is not None), default=None)
