@@ -125,7 +125,7 @@ def test_with_inputs_in_shared_memory_the_same_becomes_of_each(
         # Without the paths of sources that a compiler names, and without what is said of disturbed samples.
         return result.status, "" if result.status in ("compile", "ok") else result.message, bool(result.samples)
 
-    monkeypatch.setattr("polydl.execute.local._SHARED_BYTES", 0)
+    monkeypatch.setattr("polydl.execute.job._SHARED_BYTES", 0)
     kernels = [matmul_kernel("original"), *HOSTILE.values()]
     found = {result.id: shown(result) for result in measure(matmul(), kernels, toolchain, tmp_path, IMPATIENT)}
     assert found == {name: shown(result) for name, result in measured.items()}

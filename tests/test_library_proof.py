@@ -128,7 +128,7 @@ def test_usual_blockings_are_legal_and_small_enough_to_copy(tmp_path: Path, thre
     machine = machine_with(threads, vector_bytes)
     for element_bytes in (4, 8):
         blockings = usual_blockings(machine, element_bytes, form)
-        assert len({each.id for each in blockings}) == len(blockings) == (20 if threads > 1 else 10)
+        assert len({each.id for each in blockings}) == len(blockings) == (30 if threads > 1 else 16)
         for each in blockings:
             assert broken_by(nest, each) == ""
             assert all(

@@ -260,6 +260,7 @@ KNOWN = {
     ("polydl/poly/counting.py", "_ROWS"),
     ("polydl/poly/scheduling.py", "_SECONDS"),
     ("polydl/libraries/measuring.py", "_BUDGET_SECONDS"),  # how long is measured
+    ("polydl/libraries/measuring.py", "_SHARED_BUDGET_SECONDS"),
     ("polydl/libraries/measuring.py", "_SAMPLE_SECONDS"),
     ("polydl/libraries/symbolic.py", "MOST_ITERATIONS"),
     ("polydl/libraries/blocking.py", ""),  # rows and columns of a large product

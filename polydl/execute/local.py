@@ -9,36 +9,31 @@ from dataclasses import replace
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import Any
 
 from polydl.codegen.original import original
 from polydl.codegen.wider import widened, wider
 from polydl.errors import ResourceError, UnsupportedConstructError
-from polydl.execute.arrays import GUARD_BYTES, Data, element_dtype, is_floating, spacing
+from polydl.execute.arrays import element_dtype, is_floating, spacing
 from polydl.execute.build import Building, build
 from polydl.execute.child import ChildError
 from polydl.execute.contract import NO_SAMPLES, Built, FinishedCallback, Peer, Progress, ProgressCallback, TimingPolicy
 from polydl.execute.expected import Originals, Wider
 from polydl.execute.given import given_arrays
+from polydl.execute.job import job_of
 from polydl.execute.own_headers import own_headers, write_copies
 from polydl.execute.participant import Job, Participant
-from polydl.execute.ranges import divided_by_diagonals, drawn_integers
 from polydl.execute.resources import DISK_FULL, available_bytes, choose_cores, disk_full
 from polydl.execute.rounds import raw_sample, usual_rate
 from polydl.execute.session import Session
-from polydl.execute.tolerance import tolerance
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement, Sample
-from polydl.ir.scop import Array, Parameter, Scop
+from polydl.ir.scop import Scop
 from polydl.native import runtime
-from polydl.sandbox import is_sandboxed
 
 # An interpreter with NumPy, in bytes.
 _PROCESS_BYTES = 64 << 20
 _MOST_PROCESSES = 64
-# Inputs of at least this size together are in memory once, for all processes.
-_SHARED_BYTES = 32 << 20
 # Parts of the free memory that all processes together, and a single one, may fill.
 _TOGETHER, _ALONE = 0.6, 0.9
 
@@ -91,7 +86,7 @@ class LocalExecutor:
         report: Callable[[Progress], None] = progress if progress is not None else lambda _: None
         with _temporary_directory(reference.source.parent) as directory:
             try:
-                job = replace(_job(scop, cores, seed, policy, directory), most_error=most_error)
+                job = replace(job_of(scop, cores, seed, policy, directory), most_error=most_error)
                 given = given_arrays(scop, job, reference.toolchain)
                 # Of the arrays in files all elements are others in the second checked run: no process shares them.
                 streams = {stream for stream, *_ in given}
@@ -141,40 +136,6 @@ def _participant(built: Built, earlier: Mapping[str, Sequence[Sample]]) -> Parti
     return Participant(built, earlier=tuple(raw_sample(sample) for sample in earlier.get(built.kernel.id, ())))
 
 
-def _job(scop: Scop, cores: tuple[int, ...], seed: int, policy: TimingPolicy, directory: Path) -> Job:
-    carried = [(scop.array(parameter.array), parameter) for parameter in scop.function.parameters]
-    global_arrays = [array for array in scop.arrays if array.storage == "global"]
-    arrays = [array for array, _ in carried] + global_arrays
-    parameters = [_describe(array, parameter) for array, parameter in carried]
-    # Numbers like these the workers give to the contents of their arrays.
-    inputs = [(stream, array) for stream, array in enumerate(arrays[: len(carried)]) if _is_input(scop, array)]
-    diagonals = divided_by_diagonals(scop)
-    dominant = tuple((stream, array.extents[0]) for stream, array in enumerate(arrays) if array.name in diagonals)
-    constant = tuple(stream for stream, array in enumerate(arrays) if array.name in scop.constants)
-    # Each sandbox has numbers of processes of its own, so that nobody outside can end what one forks in there.
-    forks = not is_sandboxed()
-    if sum(array.bytes for _, array in inputs) < _SHARED_BYTES or not forks:
-        inputs = []
-    return Job(
-        parameters=parameters,
-        global_arrays=[_describe(array) for array in global_arrays],
-        bytes=sum(array.bytes + 2 * GUARD_BYTES for array in arrays),
-        forks=forks,
-        shared=[{**parameters[stream], "stream": stream} for stream, _ in inputs],
-        cores=cores,
-        data=Data(seed, True, integers=drawn_integers(scop), dominant=dominant, constant=constant),
-        tolerance=tolerance(scop),
-        directory=directory,
-        policy=policy,
-    )
-
-
-def _is_input(scop: Scop, array: Array) -> bool:
-    """Whether the nest reads the array and never writes it."""
-    written = {access.array for statement in scop.statements for access in statement.writes}
-    return bool(array.extents) and array.name not in written
-
-
 @contextmanager
 def _originals(built: Built, job: Job, wide: tuple[Job, KernelSource] | None) -> Iterator[Callable[[], Originals]]:
     """The builds of the original nest beside the one for speed, in the job's directory; the call waits for compilers.
@@ -214,7 +175,7 @@ def _wide_job(scop: Scop, job: Job, seed: int) -> tuple[Job, KernelSource] | Non
     wide = wider(scop)
     if wide is None:
         return None
-    wide_job = _job(wide, job.cores, seed, job.policy, job.directory)
+    wide_job = job_of(wide, job.cores, seed, job.policy, job.directory)
     if wide_job.bytes + 2 * job.bytes > _TOGETHER * available_bytes():
         return None
     kernel = original(wide)
@@ -222,15 +183,6 @@ def _wide_job(scop: Scop, job: Job, seed: int) -> tuple[Job, KernelSource] | Non
     copies = write_copies(headers, partial(widened, scop), job.directory / "wider-headers")
     kernel = replace(kernel, id="wider", compile_flags=(copies, *kernel.compile_flags))
     return replace(wide_job, data=replace(wide_job.data, widened=True, given=job.data.given)), kernel
-
-
-def _describe(array: Array, parameter: Parameter | None = None) -> dict[str, Any]:
-    return {
-        "name": array.name if parameter is None else parameter.name,
-        "element": array.element,
-        "extents": list(array.extents),
-        "value": None if parameter is None else parameter.value,
-    }
 
 
 @contextmanager

@@ -28,7 +28,7 @@ def first_run(job: Job, participant: Participant) -> None:
     """Run a kernel once on fresh data. The time of a long run counts as a sample."""
     reply = participant.running.request("run", min(job.policy.timeout_seconds, participant.limit))
     participant.seconds = participant.cost = reply["seconds"]
-    participant.first = None if job.policy.cold else _raw(reply)
+    participant.first = None if job.policy.cold else sample_of(reply)
     timed = [participant.first] if participant.long and participant.first is not None else []
     participant.raw = [*participant.earlier, *timed]
 
@@ -193,7 +193,7 @@ class Timer:
             warmup=self._warmup(participant),
             cold=self._job.policy.cold,
         )
-        participant.raw.append(_raw(reply))
+        participant.raw.append(sample_of(reply))
 
     def _is_slow_original(self, participant: Participant) -> bool:
         """Whether it is the original and slow: a few samples of it are enough, and more would take the others' time."""
@@ -216,6 +216,7 @@ def _worth_timing(participants: Sequence[Participant]) -> list[Participant]:
     return [p for p in participants if p not in behind[1:]]
 
 
-def _raw(reply: Reply) -> RawSample:
+def sample_of(reply: Reply) -> RawSample:
+    """The sample that a worker replies with."""
     before, after = reply["probes"]
     return RawSample(reply["seconds"], (before, after), reply["waited"])

@@ -10,7 +10,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +37,8 @@ class Inputs:
     buffers: Mapping[str, Buffer]
     #: their contents
     data: Data
+    #: by name, those that kernels write, where several use the same memory in turn: each fills them before it runs
+    written: Mapping[str, Buffer] = field(default_factory=dict)
 
 
 NO_INPUTS = Inputs({}, Data(0, True))
@@ -65,10 +67,17 @@ class Worker:
         data: Reply,
     ) -> Reply:
         """Pin this process to the cores, load the library, allocate and fill the arrays."""
-        self._sampler = Sampler(cores)
-        self._flush = runtime().flush
+        sampler = Sampler(cores)
         # Before any of the file's code runs: its constructors do when the library is loaded.
         limit(sum(_bytes(array) for array in (*parameters, *global_arrays)), len(cores))
+        return self.open(sampler, library, parameters, global_arrays, data)
+
+    def open(
+        self, sampler: Sampler, library: str, parameters: list[Reply], global_arrays: list[Reply], data: Reply
+    ) -> Reply:
+        """``start`` in a process that is pinned and limited."""
+        self._sampler = sampler
+        self._flush = runtime().flush
         try:
             loaded = ctypes.CDLL(library, mode=os.RTLD_NOW | os.RTLD_LOCAL)
             self._time = loaded.polydl_time_invocations
@@ -91,7 +100,7 @@ class Worker:
                 if address is None:
                     return {"failed": "unsupported", "message": f"polydl_global({index}) is NULL"}
             dtype, extents = element_dtype(array["element"]), tuple(array["extents"])
-            shared = self._inputs.buffers.get(array["name"])
+            shared = self._inputs.buffers.get(array["name"]) or self._inputs.written.get(array["name"])
             self._buffers.append(shared or Buffer(array["name"], dtype, extents, stream, address))
         self._arguments = (ctypes.c_void_p * max(len(parameters), 1))(
             *(buffer.address for buffer in self._buffers[: len(parameters)])
@@ -134,9 +143,20 @@ class Worker:
         nothing = "it changes no array, so no variant can be checked against it"
         return {"offsets": offsets, "finite": True, "damaged": False, "wrong": None if offsets else nothing}
 
-    def compare(self, path: str, offsets: dict[str, int], tolerance: float, noise: dict[str, tuple[str, int]]) -> Reply:
-        """Compare with the stored result of the original nest."""
-        verdict = compare(self._arrays(), self._data, Path(path), offsets, tolerance, noise)
+    def compare(
+        self,
+        path: str,
+        offsets: dict[str, int],
+        tolerance: float,
+        noise: dict[str, tuple[str, int]],
+        unchanged: bool = True,
+    ) -> Reply:
+        """Compare with the stored result of the original nest.
+
+        Without ``unchanged``, arrays that the original does not change are not looked at.
+        """
+        arrays = [buffer for buffer in self._arrays() if unchanged or buffer.name in offsets]
+        verdict = compare(arrays, self._data, Path(path), offsets, tolerance, noise)
         self._expect(offsets)
         return {"error": verdict.error, "wrong": verdict.wrong}
 

@@ -21,6 +21,8 @@ MOVED_BY: dict[Operand, tuple[Role, Role]] = {"a": ("m", "k"), "b": ("k", "n")}
 _OTHER_REGISTERS = 2
 # Terms in a tile of a block for long rows.
 _TERMS_OF_LONG_ROWS = 32
+# Register blocks of rows, and of columns, in a tile that the second level of cache holds.
+_BLOCKS_OF_ROWS, _BLOCKS_OF_COLUMNS = 4, 8
 # Register blocks of columns in a tile whose vectors run along k: enough that copies of A are few beside products.
 _COLUMNS_ALONG_TERMS = 32
 
@@ -206,6 +208,35 @@ def _of_long_rows(machine: Machine, element_bytes: int) -> tuple[Blocking, ...]:
     return tuple(Blocking((replace(m, parallel=threads), *inner), vectors, columns) for threads in shared)
 
 
+def _of_second_level(machine: Machine, element_bytes: int) -> tuple[Blocking, ...]:
+    """Blockings for register blocks of more vectors, whose operands come from the second level of cache.
+
+    A register block of many vectors by few columns needs few elements for its products, so that the second level keeps
+    up with it. Then tiles of k may be long, and C is read and written seldom. One of three copies B, whose columns may
+    lie so far apart that they share few lines of the first level.
+    """
+    registers, width = machine.core.vector_registers, machine.vector_elements(element_bytes)
+    _, second = _cache_elements(machine, element_bytes)
+    most = min(second, machine.core.packed_tile_bytes // element_bytes)
+    blockings: list[Blocking] = []
+    for vectors in (max(2, registers // 8), max(3, 3 * registers // 16)):
+        columns = (registers - _OTHER_REGISTERS) // vectors - 1
+        rows = vectors * width
+        m = Tile("m", _BLOCKS_OF_ROWS * rows)
+        k = max(64, most // m.size // 64 * 64)
+        of_k, few_columns = Tile("k", k), Tile("n", _BLOCKS_OF_COLUMNS * columns)
+        copied = (Tile("n", 2 * few_columns.size), Tile("k", max(64, k // 4)), Tile("m", m.size // 2))
+        blockings += [
+            Blocking((m, of_k, few_columns), vectors, columns),
+            Blocking((of_k, m, Tile("n", columns)), vectors, columns),
+            Blocking(copied, vectors, columns, ("b",)),
+        ]
+        if machine.threads > 1:
+            dealt = (replace(m, parallel=True), of_k, few_columns), (replace(few_columns, parallel=True), of_k, m)
+            blockings += [Blocking(tiles, vectors, columns) for tiles in dealt]
+    return tuple(blockings)
+
+
 def along_terms(machine: Machine, element_bytes: int, product: SymbolicProduct) -> tuple[Blocking, ...]:
     """Blockings with vectors along k, for few rows (m) and for operands that both are contiguous along k.
 
@@ -234,13 +265,13 @@ def along_terms(machine: Machine, element_bytes: int, product: SymbolicProduct) 
 def usual_blockings(machine: Machine, element_bytes: int, product: SymbolicProduct) -> tuple[Blocking, ...]:
     """Blockings that only registers, caches and threads decide.
 
-    They have two shapes of the register block with vectors along m, one for long rows, and one with vectors along k.
+    They have four shapes of the register block with vectors along m, one for long rows, and one with vectors along k.
     Loops around m, n and k stay in the source's order, outside of all tiles. Each of them that moves C is a candidate
     for the threads.
 
     On one thread, tiles are those of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008),
-    with copies of both operands and without. On threads, tiles are as small as is worth a copy, so that products of
-    middling size have several.
+    with copies of both operands and without, and such as the second level of cache holds. On threads, tiles are as
+    small as is worth a copy, so that products of middling size have several.
     """
     width = machine.vector_elements(element_bytes)
     blockings: list[Blocking] = []
@@ -253,6 +284,7 @@ def usual_blockings(machine: Machine, element_bytes: int, product: SymbolicProdu
             few_rows, few_columns = Tile("m", rows, True), Tile("n", -(-rows // columns) * columns, True)
             blockings += [Blocking((few_rows, of_k, n), vectors, columns, packed) for packed in ((), ("a",))]
             blockings += [Blocking((few_columns, of_k, m), vectors, columns, packed) for packed in ((), ("b",))]
+    blockings += _of_second_level(machine, element_bytes)
     blockings += _of_long_rows(machine, element_bytes)
     blockings = list(dict.fromkeys(replace(each, packed=_with_copies(each.packed, product)) for each in blockings))
     blockings += along_terms(machine, element_bytes, product)

@@ -64,11 +64,11 @@ def held_out(
             # In a folder of its own: the tuned kernels of several shapes may have the same id.
             folder = directory / str(number)
             folder.mkdir()
-            measuring = ShapeMeasuring(
-                machine, toolchain, folder, seed=seed, records=records, timeout_seconds=timeout_seconds
-            )
             winner = tuned.winner.kernel if tuned.winner is not None else None
-            times = measuring.times(scop, [library.kernel, *([winner] if winner is not None else [])])
+            with ShapeMeasuring(
+                machine, toolchain, folder, seed=seed, records=records, timeout_seconds=timeout_seconds
+            ) as measuring:
+                times = measuring.times(scop, [library.kernel, *([winner] if winner is not None else [])])
             if library.kernel.id not in times:
                 raise ExecutionError(
                     f"the library fails or is wrong at {', '.join(f'{name}={size}' for name, size in shape.items())}",

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
+from types import TracebackType
 
 from polydl import registry
 from polydl.codegen.original import original
-from polydl.execute.contract import SAMPLE_SECONDS, Built, Executor, TimingPolicy
+from polydl.execute.contract import SAMPLE_SECONDS, Built, Executor, FinishedCallback, TimingPolicy
+from polydl.execute.shared_process import SharedProcess
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
+from polydl.ir.measurement import Measurement
 from polydl.ir.scop import Scop
 from polydl.libraries.unit import ORIGINAL
 from polydl.machine import Machine
@@ -21,10 +26,16 @@ from polydl.unmeasured import unmeasured
 _MOST_ROUNDS = 15
 # For all candidates of one shape.
 _BUDGET_SECONDS = 10.0
+# Where kernels share a process, hundreds of shapes are measured: what a decision is fitted to needs to be right in the
+# mean, while a winner has to be right by itself.
+_SHARED_ROUNDS, _SHARED_SAMPLE_PART, _SHARED_BUDGET_SECONDS = 5, 0.1, 1.0
 
 
 class ShapeMeasuring:
-    """Measures kernels that take any size. Each is compiled once, in ``directory``.
+    """Measures kernels that take any size. Each is compiled once, in ``directory``. It is a context manager.
+
+    At the shapes of the nests ``shared_for``, all kernels share a process, unless one of them fails; elsewhere each has
+    one of its own, and there are more and longer samples.
 
     Measurements go into a folder of their own in ``records`` (a directory, True for the user's, False for none), since
     they are of other code than that of variants. What they hold is not measured again.
@@ -39,6 +50,7 @@ class ShapeMeasuring:
         seed: int,
         records: str | Path | bool,
         timeout_seconds: float,
+        shared_for: Sequence[Scop] = (),
     ) -> None:
         self._machine = machine
         self._toolchain = toolchain
@@ -56,6 +68,28 @@ class ShapeMeasuring:
         )
         self._executor: Executor = registry.load("executors", "local")
         self._built: dict[str, Built] = {}
+        # Kernels that failed at a shape, and are not run again.
+        self._failed: set[str] = set()
+        self._in_order: Built | None = None
+        self._stack = ExitStack()
+        self._shared: SharedProcess | None = None
+        if shared_for:
+            policy = replace(
+                self._policy,
+                rounds=min(_SHARED_ROUNDS, _MOST_ROUNDS),
+                minimum_sample_seconds=_SHARED_SAMPLE_PART * SAMPLE_SECONDS,
+                budget_seconds=_SHARED_BUDGET_SECONDS,
+            )
+            most = max(sum(array.bytes for array in scop.arrays) for scop in shared_for)
+            self._shared = self._stack.enter_context(SharedProcess(machine.threads, policy, seed, directory, most))
+
+    def __enter__(self) -> ShapeMeasuring:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._stack.close()
 
     def times(self, scop: Scop, kernels: Sequence[KernelSource]) -> dict[str, float]:
         """Median seconds of the kernels and of the original nest, by id, at the shape of ``scop``.
@@ -76,14 +110,12 @@ class ShapeMeasuring:
         }
         if not wanted and ORIGINAL in known:
             return times
-        measured = self._executor.measure(
-            self._build([kernel for kernel in kernels if kernel.id in wanted]),
-            self._build([plain])[0],
+        wanted -= self._failed
+        measured = self._measured(
             scop,
-            threads=self._machine.threads,
-            policy=self._policy,
-            seed=self._seed,
-            finished=book.recorder(everyone, {}) if book is not None else None,
+            plain,
+            [kernel for kernel in kernels if kernel.id in wanted],
+            book.recorder(everyone, {}) if book is not None else None,
         )
         first = measured[0]
         if first.status != "ok":
@@ -91,7 +123,30 @@ class ShapeMeasuring:
         for each in measured:
             if each.status == "ok" and each.seconds_median:
                 times[each.id] = each.seconds_median
+            else:
+                self._failed.add(each.id)
         return times
+
+    def _measured(
+        self, scop: Scop, plain: KernelSource, kernels: Sequence[KernelSource], finished: FinishedCallback | None
+    ) -> tuple[Measurement, ...]:
+        """What was measured of the original and of the kernels."""
+        original, *others = self._build([plain, *kernels])
+        if self._shared is not None:
+            measured = self._shared.measure([original, *others], self._reference(plain), scop, finished)
+            if measured is not None:
+                return measured
+        return self._executor.measure(
+            others, original, scop, threads=self._machine.threads, policy=self._policy, seed=self._seed,
+            finished=finished,
+        )  # fmt: skip
+
+    def _reference(self, plain: KernelSource) -> Built:
+        """The original nest as a build that reorders nothing makes it."""
+        if self._in_order is None:
+            folder = self._directory / "in-order"
+            (self._in_order,) = self._executor.build([plain], self._toolchain.in_order, folder)
+        return self._in_order
 
     def _build(self, kernels: Sequence[KernelSource]) -> list[Built]:
         """The kernels, compiled now or before."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from polydl.codegen.loop_ir import Assign, Body, Declare, Evaluate, Function, If, Node, Variable
-from polydl.codegen.values import Apply, Binary, Element, Expr, Integer, Name, linear
+from polydl.codegen.values import Apply, Binary, Cast, Conditional, Element, Expr, Integer, Name, Unary, linear
 from polydl.libraries.blocking import Operand
-from polydl.libraries.tile_code import ELEMENT, added, below, difference, times
+from polydl.libraries.tile_code import ELEMENT, added, below, constant, difference, times, vector_name
 
 #: C of the conversion of bfloat16.
 WIDENED = """\
@@ -15,6 +17,12 @@ static inline float polydl_widened(unsigned short half)
   const union { unsigned bits; float number; } whole = {(unsigned)half << 16};
   return whole.number;
 }"""
+#: Elements in a side of the squares that are transposed in registers.
+SQUARE = 4
+_SIDE, _SIDE_LESS_ONE = Integer(SQUARE), Integer(SQUARE - 1)
+# Rows of a copy are written one after the other if elements that follow each other in one are at most so many apart.
+_NEAR = 64
+_START = Name("start")
 _M, _N, _K, _STEP, _ONE = Name("m"), Name("n"), Name("k"), Name("step"), Integer(1)
 
 
@@ -37,19 +45,67 @@ def copies(operand: Operand, element: str, *, widened: bool) -> tuple[Function, 
 
 
 def row_copy(element: str) -> Function:
-    """The function that copies a tile of A, whose elements have that C type, with rows contiguous along k."""
-    i, inner = Name("i"), Name("l")
-    target = Element("to", (added(times(i, _K), inner),))
-    value = Element("a", (added(times(i, Name("am")), times(inner, Name("ak"))),))
-    body = below(inner, _K, (below(i, _M, (Assign(target, "=", value),), _ONE),), _ONE)
+    """The function that copies a tile of A, whose elements have that C type, with rows contiguous along k.
+
+    What lies contiguous along m is transposed in squares. Of the rows beside these, each is copied by itself if its
+    elements are near each other, and otherwise all together, so that a line of a cache is read once.
+    """
+    i, inner, row, ak = Name("i"), Name("l"), Name("row"), Name("ak")
+    rows, terms = Name("rows"), Name("terms")
+    copied = Assign(
+        Element("to", (added(times(i, _K), inner),)),
+        "=",
+        Element("a", (added(times(i, Name("am")), times(inner, ak)),)),
+    )
+    remaining = below(inner, _K, (below(i, added(row, _SIDE), (copied,), _ONE, row),), _ONE, terms)
+    by_rows = below(i, _M, (below(inner, _K, (copied,), _ONE),), _ONE, rows)
+    together = below(inner, _K, (below(i, _M, (copied,), _ONE, rows),), _ONE)
+    of_squares = difference(_M, Binary("%", _M, _SIDE))
+    body: Body = (
+        constant("const long", rows.name, Conditional(Binary("==", Name("am"), _ONE), of_squares, Integer(0))),
+        constant("const long", terms.name, difference(_K, Binary("%", _K, _SIDE))),
+        below(row, rows, (below(_START, terms, _square(row), _SIDE), remaining), _SIDE),
+        If(Binary("<=", ak, Integer(_NEAR)), (by_rows,), (together,)),
+    )
     return Function(
         "polydl_pack_rows",
         (("long", "m"), ("long", "k"), (f"const {element} *", "a"), ("long", "am"), ("long", "ak"),
          (f"{ELEMENT} *", "to")),
-        (body,),
+        body,
         inlining="",
         comment="Copies a tile of A by rows.",
     )  # fmt: skip
+
+
+def _square(row: Expr) -> Body:
+    """Transposes the elements of some rows of a tile at as many values of k, in registers."""
+    kind, numbers = vector_name(SQUARE), range(SQUARE)
+
+    def shuffled(name: str, one: str, other: str, lanes: Sequence[int]) -> Node:
+        value = Apply("__builtin_shufflevector", (Name(one), Name(other), *map(Integer, lanes)))
+        return constant(f"const {kind}", name, value)
+
+    sources = [added(Name("a"), row, times(added(_START, Integer(number)), Name("ak"))) for number in numbers]
+    read = [constant(f"const {kind}", f"a{n}", _vector(place)) for n, place in enumerate(sources)]
+    pairs = [
+        shuffled(f"{half}{first}", f"a{first}", f"a{first + 1}", lanes)
+        for half, lanes in (("low", (0, 4, 1, 5)), ("high", (2, 6, 3, 7)))
+        for first in (0, 2)
+    ]
+    columns = [
+        shuffled(f"row{number}", f"{half}0", f"{half}2", lanes)
+        for number, (half, lanes) in enumerate(
+            (half, lanes) for half in ("low", "high") for lanes in ((0, 1, 4, 5), (2, 3, 6, 7))
+        )
+    ]
+    targets = [added(Name("to"), times(added(row, Integer(number)), _K), _START) for number in numbers]
+    written = [Assign(_vector(place, ""), "=", Name(f"row{n}")) for n, place in enumerate(targets)]
+    return (*read, *pairs, *columns, *written)
+
+
+def _vector(place: Expr, qualifier: str = "const ") -> Expr:
+    """The elements of a side at an address."""
+    return Unary("*", Cast(f"{qualifier}{vector_name(SQUARE)} *", place))
 
 
 def row_copy_call(low: dict[str, Expr], high: dict[str, Expr], start: Expr) -> Node:

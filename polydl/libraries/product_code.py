@@ -14,7 +14,7 @@ from polydl.ir.scop import REAL_BYTES
 from polydl.libraries import extents as sums
 from polydl.libraries.blocking import Blocking, Operand
 from polydl.libraries.dot_code import EVEN_ROWS, dot_blocks, dot_tile, dot_tile_name, in_register, lane_types
-from polydl.libraries.panel_code import WIDENED, copies, copy_call, panel, panel_memory, row_copy, row_copy_call
+from polydl.libraries.panel_code import SQUARE, WIDENED, copies, copy_call, panel, panel_memory, row_copy, row_copy_call
 from polydl.libraries.product import INNER, Role, SymbolicProduct
 from polydl.libraries.tile_code import (
     ELEMENT,
@@ -56,6 +56,11 @@ class ProductCode:
         """Whether vectors of one of the blockings run along k."""
         return any(blocking.along == "k" for blocking in self.blockings)
 
+    @property
+    def _vector_widths(self) -> list[int]:
+        """Elements of all vectors."""
+        return list(dict.fromkeys([*vector_widths(self.width), *([SQUARE] if self._along_terms else [])]))
+
     def _along_terms_types(self) -> list[str]:
         """What blockings with vectors along k need at file scope, before their functions."""
         element = self.product.element
@@ -95,7 +100,7 @@ class ProductCode:
         functions = [*dict.fromkeys(blocks), *tiles]
         return [
             f"typedef {self.product.element} {ELEMENT};",
-            *(vector_type(self.product.element, width) for width in vector_widths(self.width)),
+            *(vector_type(self.product.element, width) for width in self._vector_widths),
             NEXT_BLOCK,
             *(self._along_terms_types() if self._along_terms else []),
             *self._copies(),

@@ -37,16 +37,19 @@ def refined(
     every = (*library.shapes, *(dict(shape) for number, shape in enumerate(new) if shape not in new[:number]))
     sources = [alone(nest, product, kernel, machine) for kernel in candidates.values()]
     times = []
-    with temporary_directory() as directory:
-        measuring = ShapeMeasuring(
+    scops = [library.read(shape) for shape in every]
+    with (
+        temporary_directory() as directory,
+        ShapeMeasuring(
             machine, library.toolchain, directory, seed=settings.seed, records=settings.records,
-            timeout_seconds=settings.timeout_seconds,
-        )  # fmt: skip
-        for number, shape in enumerate(every):
+            timeout_seconds=settings.timeout_seconds, shared_for=scops,
+        ) as measuring,
+    ):  # fmt: skip
+        for number, scop in enumerate(scops):
             # At some shapes of the library not all of its candidates were measured, and need not be now.
             known = library.times[number] if number < len(library.times) else candidates
             here = [each for each in sources if each.id in known or each.id not in library.candidates]
-            times.append(measuring.times(library.read(shape), here))
+            times.append(measuring.times(scop, here))
             if progress is not None:
                 progress(Stage("measure", number + 1, len(every)))
     measured = Measured(every, tuple(times), candidates)

@@ -8,13 +8,17 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any, Literal
 
-from polydl.c_tokens import TokenKind, tokens
+from polydl.c_tokens import without_comments
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Accuracy, Measurement, Sample, Status
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.ir.variant import Variant
+
+# Kernels of which the digest is remembered: those of one library are asked for at hundreds of sizes.
+_DIGESTS = 128
 
 Kind = Literal["variant", "original", "baseline", "peer"]
 
@@ -174,9 +178,13 @@ def code_digest(kernel: KernelSource) -> str:
     A record is valid for a kernel only if their digests agree. Measurements of code that an earlier polydl generated
     are therefore not mistaken for those of the present code.
     """
-    parts = [" " if token.kind is TokenKind.COMMENT else token.text for token in tokens(kernel.c)]
-    code = " ".join("".join(parts).split())
-    content = json.dumps([code, kernel.compile_flags, [_base(flag) for flag in kernel.link_flags]])
+    return _digest(kernel.c, kernel.compile_flags, kernel.link_flags)
+
+
+@lru_cache(maxsize=_DIGESTS)
+def _digest(c: str, compile_flags: tuple[str, ...], link_flags: tuple[str, ...]) -> str:
+    code = " ".join(without_comments(c).split())
+    content = json.dumps([code, compile_flags, [_base(flag) for flag in link_flags]])
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
