@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
+from machines import machine_with
+
 from polydl.execute.build import build
 from polydl.execute.toolchain import Toolchain
 from polydl.libraries.blocking import Blocking, Tile
@@ -43,7 +45,7 @@ def compiled(nest: SymbolicNest, directory: Path, kernels: dict[str, Blocking], 
     form = symbolic_product(nest)
     assert form is not None
     ways = {name: Kernel(blocking=each) for name, each in kernels.items()}
-    source = unit(nest, form, decision, ways, width * element_bytes(nest, form), identity="library")
+    source = unit(nest, form, decision, ways, machine_with(1, width * element_bytes(nest, form)), identity="library")
     (built,) = build([source], Toolchain.find("gcc"), directory)
     assert built.library is not None, built.message
     return AnySize(nest, built.library, "gemm")

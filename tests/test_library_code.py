@@ -113,12 +113,28 @@ def test_terms_that_a_vector_reads_twice_count_once_whatever_they_are(tmp_path: 
             assert np.isposinf(result).all(), (place, spoiled)
 
 
+def test_the_next_register_block_of_a_large_result_is_prefetched(tmp_path: Path) -> None:
+    nest = symbolic(product(), tmp_path)
+    text = unit(
+        nest, symbolic_product(nest), Leaf("a"), {"a": Kernel(blocking=SMALL)}, machine_with(1, 32), identity="a"
+    ).c
+    assert "const int far = (m * n) > 262144;" in text
+    block = text[text.index("static void polydl_block2x8x3(") :]
+    block = block[: block.index("\n}")]
+    assert "    if (far) {" in block
+    lines = [line.strip() for line in block.splitlines() if "prefetch" in line]
+    expected = [f"c{place} + {column} * cn" for column in (3, 4, 5) for place in ("", " + last")]
+    assert lines == [f"__builtin_prefetch({place});" for place in expected]
+
+
 @pytest.mark.slow
 def test_vectors_that_no_register_holds_compile(tmp_path: Path) -> None:
     nest = symbolic(product("A[i][k]", "B[j][k]"), tmp_path)
     form = symbolic_product(nest)
     assert form is not None
-    source = unit(nest, form, Leaf("dots"), {"dots": Kernel(blocking=ALONG_TERMS)}, 64, identity="library")
+    source = unit(
+        nest, form, Leaf("dots"), {"dots": Kernel(blocking=ALONG_TERMS)}, machine_with(1, 64), identity="library"
+    )
     (tmp_path / "library.c").write_text(source.c)
     command = ["gcc", "-O1", "-march=x86-64", "-w", "-fopenmp", "-c", "library.c"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -172,7 +188,7 @@ def test_a_size_that_is_fixed_for_the_whole_library_is_checked(tmp_path: Path) -
     path.write_text(product(), encoding="utf-8")
     nest = read_symbolic(lambda shape: parse(path, defines={"K": 6, **shape}), size_ranges(["M=1..9", "N=1..9"]))
     kernels = {"none": Kernel(blocking=SMALL)}
-    source = unit(nest, symbolic_product(nest), Leaf("none"), kernels, 16, identity="library")
+    source = unit(nest, symbolic_product(nest), Leaf("none"), kernels, machine_with(1, 16), identity="library")
     assert "  if (M >= 1 && M <= 9 && N >= 1 && N <= 9 && K == 6) {" in source.c
 
 

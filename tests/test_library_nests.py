@@ -180,7 +180,7 @@ def kernels(nest: SymbolicNest) -> dict[str, Kernel]:
     """Some of the usual kernels, on one thread and on two."""
     machine = machine_with(2, 32)
     form = symbolic_product(nest)
-    legal = proved(nest, form, usual_kernels(nest, form, machine)[:: 5 if form else 1], machine.vector_bytes)
+    legal = proved(nest, form, usual_kernels(nest, form, machine)[:: 5 if form else 1], machine)
     assert legal
     return {each.id: each for each in legal[:MOST]}
 
@@ -204,8 +204,8 @@ def test_answers_are_those_of_the_source(tmp_path: Path, name: str) -> None:
     assert (form is not None) == family.product
     ways = kernels(nest)
     sources = [
-        unit(nest, form, in_turn(nest, list(ways)), ways, 32, identity="library"),
-        unit(nest, form, Leaf(ORIGINAL), {}, 32, identity="source"),
+        unit(nest, form, in_turn(nest, list(ways)), ways, machine_with(1, 32), identity="library"),
+        unit(nest, form, Leaf(ORIGINAL), {}, machine_with(1, 32), identity="source"),
     ]
     built = build(sources, Toolchain.find("gcc"), tmp_path)
     assert [(each.library is not None, each.message) for each in built] == [(True, "")] * 2
@@ -234,7 +234,7 @@ def test_rows_that_are_finished_one_by_one_need_no_memory_for_all(tmp_path: Path
     nest = symbolic(SOFTMAX, tmp_path, ("N=1..4096", "M=1..4096"))
     ways = kernels(nest)
     assert {len(each.shared) for each in ways.values()} == {1}
-    text = unit(nest, None, in_turn(nest, list(ways)), ways, 32, identity="library").c
+    text = unit(nest, None, in_turn(nest, list(ways)), ways, machine_with(1, 32), identity="library").c
     kernel = text[text.index("static void polydl_kernel1") : text.index("static void polydl_kernel2")]
     assert "float most_of;" in kernel
     assert "malloc" not in text

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from machines import machine_with
 from symbolic_nests import symbolic
 
 from polydl.codegen.tvm_ffi import foreign_call
@@ -93,7 +94,7 @@ def compiled(
     folder: Path, text: str = SOURCE, ranges: tuple[str, ...] = ("N=1..20", "M=1..20", "ld=M..")
 ) -> tuple[Path, KernelSource]:
     nest = symbolic(text, folder, ranges)
-    source = unit(nest, None, Leaf(ORIGINAL), {}, 32, identity="library")
+    source = unit(nest, None, Leaf(ORIGINAL), {}, machine_with(1, 32), identity="library")
     foreign = foreign_call(nest.source, nest.source.function.name, open_shapes(nest))
     assert foreign is not None
     whole = replace(source, c="".join([foreign.definitions, source.c, foreign.function]))

@@ -14,6 +14,7 @@ from golden_code import Case, generated
 from hypothesis import given
 from hypothesis import strategies as st
 from library_kernels import THREADS
+from machines import machine_with
 from symbolic_nests import product, symbolic
 
 from polydl.codegen import team
@@ -302,7 +303,7 @@ def test_emitted_functions_choose_and_give_the_same_answer_on_any_threads(
 def test_a_library_chooses_for_sizes_that_are_near_each_other(tmp_path: Path) -> None:
     nest = symbolic(product(), tmp_path)
     kernels = {"threads": Kernel(blocking=THREADS)}
-    source = unit(nest, symbolic_product(nest), Leaf("threads"), kernels, 32, identity="library")
+    source = unit(nest, symbolic_product(nest), Leaf("threads"), kernels, machine_with(1, 32), identity="library")
     call = "gemm(i % 2 ? 60 : 6, 50, 40, (void *)c, (void *)a, (void *)b), memcpy(first, c, sizeof c)"
     assert said(tmp_path, source.c, call.replace("i % 2", "i / 2")) == "1 1 1 1 1 1 1 1 2\n"
     assert said(tmp_path, source.c, call.replace("60 : 6", "41 : 40")) == "1 1 1 1 2 2 2 2 2 2 2 2 2\n"

@@ -25,13 +25,13 @@ def wrong_shapes(library: Library, count: int, seed: int) -> list[dict[str, int]
 
     Sizes are within their ranges, at the borders, and just beyond. The library runs at all shapes, candidates in turn.
     """
-    nest, product, bits = library.nest, library.product, library.machine.vector_bytes
+    nest, product, machine = library.nest, library.product, library.machine
     draw, random = Random(seed), np.random.default_rng(seed)
     source = nest.source
     written = {access.array for statement in source.statements for access in statement.writes}
     with temporary_directory() as folder:
-        plain = unit(nest, product, Leaf(ORIGINAL), {}, bits, identity="source")
-        codes = [plain, *(alone(nest, product, kernel, library.machine) for kernel in library.candidates.values())]
+        plain = unit(nest, product, Leaf(ORIGINAL), {}, machine, identity="source")
+        codes = [plain, *(alone(nest, product, kernel, machine) for kernel in library.candidates.values())]
         built = build(codes, library.toolchain, folder)
         reference, *kernels = (
             AnySize(nest, each.library, source.function.name) for each in built if each.library is not None

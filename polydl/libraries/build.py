@@ -52,7 +52,7 @@ _PLACE = 8
 _MOST_PEAK_PART, _MOST_MEMORY_PART = 1 / 1000, 1 / 8
 # Further shapes for each one that is optimized, of a part of the operations: the kernels that are in question after
 # the first measurements, and those that need none, are measured there for the decision between them.
-_FURTHER, _FURTHER_PART = 25, 1 / 8
+_FURTHER, _FURTHER_PART = 40, 1 / 8
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ class Library:
     def kernel(self) -> KernelSource:
         """The emitted function's C, without the head of the file."""
         return unit(
-            self.nest, self.product, self.decision, self.kernels, self.machine.vector_bytes, identity="library",
+            self.nest, self.product, self.decision, self.kernels, self.machine, identity="library",
             exported=self.exported,
         )  # fmt: skip
 
@@ -202,7 +202,7 @@ def library(
     the nest are optimized; the winner's tiles, loop order and threads become a kernel for any size, which isl proves
     legal for all sizes of the ranges at once. Each kernel is measured at all shapes. Of them, the fewest are taken, at
     most ``max_kernels``, of which one is within ``max_slowdown`` of the fastest at every shape. These, and kernels that
-    only the caches decide, are measured at 25 times as many further shapes; kernels are then taken anew, and a
+    only the caches decide, are measured at 40 times as many further shapes; kernels are then taken anew, and a
     decision between them is fitted.
 
     With ``out``, the C, its header, a shared library and a manifest are written there once all is measured. What the
@@ -260,14 +260,14 @@ def library(
             shared_for=[*scops, *further_scops],
         ) as measuring,
     ):  # fmt: skip
-        usual = proved(nest, product, usual_kernels(nest, product, target), target.vector_bytes)
+        usual = proved(nest, product, usual_kernels(nest, product, target), target)
         candidates = {each.id: each for each in usual}
         for number, scop in enumerate(scops):
             winners = searched_kernels(
                 scop, nest, product, target, top_k=top_k, seed=seed, records=records, compiler=compiler,
                 timeout_seconds=timeout_seconds,
             )  # fmt: skip
-            searched = proved(nest, product, winners, target.vector_bytes)
+            searched = proved(nest, product, winners, target)
             if searched:
                 at = measuring.times(scop, [code(each) for each in searched])
                 best = min((each for each in searched if each.id in at), key=lambda kernel: at[kernel.id], default=None)
@@ -295,7 +295,7 @@ def library(
 
 def alone(nest: SymbolicNest, product: SymbolicProduct | None, kernel: Kernel, machine: Machine) -> KernelSource:
     """The C of one kernel, without a choice."""
-    return unit(nest, product, Leaf(kernel.id), {kernel.id: kernel}, machine.vector_bytes, identity=kernel.id)
+    return unit(nest, product, Leaf(kernel.id), {kernel.id: kernel}, machine, identity=kernel.id)
 
 
 @dataclass(frozen=True)

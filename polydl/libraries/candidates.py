@@ -10,7 +10,7 @@ from polydl.errors import AnalysisError, CodegenError, IllegalVariantError
 from polydl.ir.scop import Scop, SharedLoops
 from polydl.ir.statement import Statement
 from polydl.ir.variant import Interchange, NestStep, Parallel, Tile, Variant, Vectors
-from polydl.libraries.blocking import of_variant, packings, usual_blockings
+from polydl.libraries.blocking import Blocking, of_variant, packings, usual_blockings
 from polydl.libraries.kernel import Kernel, broken, distributed, planned
 from polydl.libraries.kernel_code import KernelCode, kernel_code
 from polydl.libraries.product import SymbolicProduct
@@ -95,7 +95,7 @@ def kernel_of(
 
 
 def proved(
-    nest: SymbolicNest, product: SymbolicProduct | None, kernels: Iterable[Kernel], vector_bytes: int
+    nest: SymbolicNest, product: SymbolicProduct | None, kernels: Iterable[Kernel], machine: Machine
 ) -> list[Kernel]:
     """Those of the kernels that are legal at all sizes of the ranges, and that need no memory that grows with them."""
     legal = []
@@ -105,7 +105,7 @@ def proved(
         try:
             plan = planned(nest, product, kernel)
             if not broken(plan):
-                coded(nest, product, kernel, vector_bytes)
+                coded(nest, product, kernel, machine)
                 legal.append(kernel)
         except (IllegalVariantError, AnalysisError, CodegenError):
             continue
@@ -116,13 +116,21 @@ def coded(
     nest: SymbolicNest,
     product: SymbolicProduct | None,
     kernel: Kernel,
-    vector_bytes: int,
+    machine: Machine,
     code: ProductCode | None = None,
 ) -> KernelCode:
     """The C of a kernel, whose products are in ``code``."""
     if code is None and product is not None and kernel.blocking is not None:
-        code = ProductCode(vector_bytes // element_bytes(nest, product), (kernel.blocking,), product)
-    return kernel_code(nest, kernel, planned(nest, product, kernel), code, vector_bytes)
+        code = product_code(nest, product, (kernel.blocking,), machine)
+    return kernel_code(nest, kernel, planned(nest, product, kernel), code, machine.vector_bytes)
+
+
+def product_code(
+    nest: SymbolicNest, product: SymbolicProduct, blockings: tuple[Blocking, ...], machine: Machine
+) -> ProductCode:
+    """The C of some blockings for the registers and caches of a machine."""
+    width = machine.vector_bytes // element_bytes(nest, product)
+    return ProductCode(width, blockings, product, machine.second_cache_bytes)
 
 
 def searched_kernels(

@@ -22,6 +22,9 @@ _FEW_SIZES = 4
 # A condition is worth its line if it saves so much of the time, and this share of what could be saved, summed up in
 # logarithms over all shapes.
 _LEAST_GAIN, _LEAST_SHARE = 0.02, 0.05
+# A condition has at least so many shapes on either side, or half of all where these are few: one by itself says little
+# of those around it. And at each of them a kernel counts as at most so many times as slow as the fastest.
+_LEAST_SHAPES, _MOST_SLOWDOWN = 3, 2.0
 # The cost of a kernel that failed at a shape: more than all others together.
 _FAILED = 1e6
 
@@ -105,7 +108,7 @@ class _Measured:
 
 def _costs(times: Times, kernels: Sequence[str]) -> list[float]:
     best = min(times[kernel] for kernel in kernels if kernel in times)
-    return [math.log(times[kernel] / best) if kernel in times else _FAILED for kernel in kernels]
+    return [math.log(min(times[kernel] / best, _MOST_SLOWDOWN)) if kernel in times else _FAILED for kernel in kernels]
 
 
 def _grown(measured: _Measured, rows: Array, conditions: int) -> Decision:
@@ -119,6 +122,8 @@ def _grown(measured: _Measured, rows: Array, conditions: int) -> Decision:
         for low in np.unique(values[rows])[:-1].tolist():
             below = values[rows] <= low
             sides = (rows[below], rows[~below])
+            if min(map(len, sides)) < min(_LEAST_SHAPES, len(rows) // 2):
+                continue
             cost = sum(_least(measured, side, further=conditions > 1) for side in sides)
             if best is None or cost < best[0] - 1e-12:
                 best = cost, number, low

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from polydl.codegen.loop_ir import Assign, Body, Declare, Evaluate, Function, If, Node, Switch, Variable
+from polydl.codegen.loop_ir import Assign, Block, Body, Declare, Evaluate, Function, If, Node, Switch, Variable
 from polydl.codegen.values import (
     Apply,
     Binary,
@@ -52,6 +52,8 @@ static inline long polydl_even_rows(long left, long block)
   return (left + blocks - 1) / blocks;
 }"""
 _ZERO = Integer(0)
+# Sums that a processor adds to at once while it waits for none of them: a register block of fewer has each in parts.
+_SUMS = 8
 #: The type of integers as long as C's elements, whose bits select lanes.
 BITS = "polydl_lane"
 
@@ -128,10 +130,25 @@ def _dot_block(rows: int, width: int, columns: int, *, scaled: bool) -> Function
     """The function that adds the dot products of ``rows`` rows of A and ``columns`` columns of B to C."""
     kind, places = vector_name(width), [(v, u) for u in range(columns) for v in range(rows)]
     sums = [f"c{v}_{u}" for v, u in places]
+    parts = -(-_SUMS // len(sums))
     body: list[Node] = unused(*(["am"] if rows == 1 else []), *(["bn", "cn"] if columns == 1 else []))
-    long: list[Node] = [Declare(kind, (Variable(name, initial=Compound(kind, (_ZERO,))),)) for name in sums]
+    long: list[Node] = [
+        Declare(kind, (Variable(_part(name, part), initial=Compound(kind, (_ZERO,))),))
+        for part in range(parts)
+        for name in sums
+    ]
     rest = Binary("%", K, Integer(width))
-    long.append(below(L, difference(K, rest), _terms(rows, columns, width, masked=False), Integer(width)))
+    first_term: Expr = _ZERO
+    if parts > 1:
+        together = tuple(Block(_terms(rows, columns, width, masked=False, part=part)) for part in range(parts))
+        first_term = Name("even")
+        long += [
+            constant("const long", "even", difference(K, Binary("%", K, Integer(parts * width)))),
+            below(L, first_term, together, Integer(parts * width)),
+            *(Assign(Name(name), "+=", Name(_part(name, part))) for part in range(1, parts) for name in sums),
+        ]
+    one = _terms(rows, columns, width, masked=False)
+    long.append(below(L, difference(K, rest), one, Integer(width), first_term))
     lanes = Compound(bits_name(width), tuple(map(Integer, range(width))))
     first = Binary("-", Integer(width), Name("rest"))
     mask = Binary(">=", lanes, Binary("+", Compound(bits_name(width), (_ZERO,)), Cast(BITS, first)))
@@ -156,6 +173,11 @@ def _dot_block(rows: int, width: int, columns: int, *, scaled: bool) -> Function
     return Function(_block_name(rows, columns), parameters, tuple(body), inlining="")
 
 
+def _part(total: str, part: int) -> str:
+    """The name of a part of a sum."""
+    return f"{total}_part{part}" if part else total
+
+
 def _stored(total: Expr, row: Expr, column: Expr, *, scaled: bool) -> Node:
     """Adds a sum to C."""
     place = added(*([row] if row != _ZERO else []), times(column, Name("cn")))
@@ -178,15 +200,15 @@ def _short(rows: int, columns: int, *, scaled: bool) -> Body:
     return (below(u, Integer(columns), (below(v, Integer(rows), inner, Integer(1)),), Integer(1)),)
 
 
-def _terms(rows: int, columns: int, width: int, *, masked: bool) -> Body:
-    """Adds the products of ``width`` terms, of which the number ``l`` is the first, to each sum.
+def _terms(rows: int, columns: int, width: int, *, masked: bool, part: int = 0) -> Body:
+    """Adds the products of ``width`` terms, the first of which is ``part`` vectors after term ``l``, to part of a sum.
 
     With a mask the lanes that are not in it count as zeros, in both operands: an infinity times zero is no zero.
     """
     kind = vector_name(width)
 
     def read(operand: str, stride: str, number: int) -> Expr:
-        place = linear([(1, Name(operand)), (1, L), (number, Name(stride))])
+        place = linear([(1, Name(operand)), (1, L), (part * width, Integer(1)), (number, Name(stride))])
         if not masked:
             return Unary("*", Cast(f"const {kind} *", place))
         bits = Unary("*", Cast(f"const {bits_name(width)} *", place))
@@ -197,7 +219,8 @@ def _terms(rows: int, columns: int, width: int, *, masked: bool) -> Body:
         body.append(Declare(kind, (Variable(f"b{u}", initial=read("b", "bn", u)),)))
         if rows > 1:
             body.append(Evaluate(Apply("polydl_in_register", (Name(f"b{u}"),))))
-        body += [Assign(Name(f"c{v}_{u}"), "+=", Binary("*", Name(f"a{v}"), Name(f"b{u}"))) for v in range(rows)]
+        products = (Binary("*", Name(f"a{v}"), Name(f"b{u}")) for v in range(rows))
+        body += [Assign(Name(_part(f"c{v}_{u}", part)), "+=", each) for v, each in enumerate(products)]
     return tuple(body)
 
 

@@ -18,9 +18,11 @@ from polydl.libraries.panel_code import SQUARE, WIDENED, copies, copy_call, pane
 from polydl.libraries.product import INNER, Role, SymbolicProduct
 from polydl.libraries.tile_code import (
     ELEMENT,
+    FAR,
     NEXT_BLOCK,
     added,
     below,
+    constant,
     difference,
     register_blocks,
     tile,
@@ -45,6 +47,8 @@ class ProductCode:
     width: int
     blockings: tuple[Blocking, ...]
     product: SymbolicProduct
+    #: of the second level of cache
+    cache_bytes: int
 
     @property
     def scaled(self) -> bool:
@@ -168,6 +172,9 @@ class ProductCode:
         # The loops around the function may repeat it.
         body = with_choice(self._tiles(blocking, 0, low, high), repeated=True)
         ignored = unused("bk") if blocking.along == "k" else unused(*([] if "a" in blocking.packed else ["am"]))
+        if blocking.along == "m":
+            most = Integer(self.cache_bytes // REAL_BYTES.get(self.product.element, 4))
+            body = (constant("const int", FAR.name, Binary(">", times(Name("m"), Name("n")), most)), *body)
         words = f"{blocking.words(self.product)}."
         return Function(self.function(blocking), self._parameters, (*ignored, *body), inlining="", comment=words)
 
@@ -204,7 +211,7 @@ class ProductCode:
             return Evaluate(Apply(dot_tile_name(blocking.vectors, blocking.columns), arguments))
         starts = {name: Name(panel(name)) if name in blocking.packed else in_place[name] for name in _OPERANDS}
         arguments = (
-            *sizes, *(Integer(int(name in blocking.packed)) for name in _OPERANDS),
+            *sizes, *(Integer(int(name in blocking.packed)) for name in _OPERANDS), FAR,
             starts["a"], Name("ak"), starts["b"], Name("bk"), Name("bn"), *result,
         )  # fmt: skip
         return Evaluate(Apply(tile_function(blocking.vectors, blocking.columns), arguments))

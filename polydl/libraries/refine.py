@@ -31,7 +31,7 @@ def refined(
     candidates = dict(library.candidates)
     for shape in shapes:
         expected = [each.kernel for each in library.select(top_k, **shape)]
-        for kernel in proved(nest, product, expected, machine.vector_bytes):
+        for kernel in proved(nest, product, expected, machine):
             candidates.setdefault(kernel.id, kernel)
     new = [shape for shape in shapes if shape not in library.shapes]
     every = (*library.shapes, *(dict(shape) for number, shape in enumerate(new) if shape not in new[:number]))

@@ -51,6 +51,8 @@ SCALE = "scale"
 #: The term and their number; the first row and column of a register block, and how many it has.
 L, K = Name("l"), Name("k")
 ROW, ROWS, COLUMN, COLUMNS = Name("row"), Name("rows"), Name("column"), Name("columns")
+#: Whether C is too large for the second level of cache.
+FAR = Name("far")
 # How many register blocks of these columns follow one another, and how far apart they lie in B.
 _COUNT, _APART = Name("count"), Name("apart")
 # The number of one of these blocks, and where its next column of A is.
@@ -90,7 +92,7 @@ def tile_function(vectors: int, columns: int) -> str:
 
 
 def tile(vectors: int, width: int, columns: int, *, scaled: bool) -> Function:
-    """The function that adds one tile's product to C, given which operands are copied.
+    """The function that adds one tile's product to C, given which operands are copied, and whether C is far.
 
     Its register blocks have up to so many vectors of ``width`` elements of m, by up to so many columns of n.
     """
@@ -120,7 +122,7 @@ def tile(vectors: int, width: int, columns: int, *, scaled: bool) -> Function:
         below(COLUMN, Name("n"), inner, times(_COUNT, COLUMNS)),
     )
     body = (Declare("long", (Variable("rows"),)), below(ROW, Name("m"), outer, ROWS))
-    flags = (("int", "packed_a"), ("int", "packed_b"))
+    flags = (("int", "packed_a"), ("int", "packed_b"), ("int", FAR.name))
     parameters = (
         *(("long", role) for role in ("m", "n", "k")),
         *flags,
@@ -203,7 +205,7 @@ def _by_columns(vectors: int, width: int, columns: int, *, scaled: bool) -> Node
     """Calls the register block with as many columns as there are."""
     last = difference(ROWS, Integer(width))
     names = ("from", "stride_a", "place", "stride_bk", "stride_bn", "to", "cn", *([SCALE] if scaled else []))
-    arguments = (K, last, _COUNT, _APART, *map(Name, names))
+    arguments = (K, last, _COUNT, _APART, FAR, *map(Name, names))
     return by_columns(partial(_block_name, vectors, width), arguments, columns)
 
 
@@ -211,7 +213,8 @@ def _register_block(vectors: int, width: int, columns: int, *, scaled: bool) -> 
     """The function of ``count`` register blocks that follow one another in n, which are ``apart`` elements of B.
 
     Each has ``vectors`` of rows, the last of which begins at row ``last``. With ``scaled`` the products are added up by
-    themselves, multiplied by the factor, and added to C.
+    themselves, multiplied by the factor, and added to C. Where C is far, what the next block has of it is fetched
+    while this one is computed: rows of C are too far apart for processors to see them coming.
     """
     vector = vector_name(width)
     starts: list[Expr] = [Integer(number * width) for number in range(vectors - 1)]
@@ -246,7 +249,8 @@ def _register_block(vectors: int, width: int, columns: int, *, scaled: bool) -> 
         *map(column, range(columns)),
         *(Assign(pointer, "+=", Name("bk")) for pointer in pointers),
     )
-    body.append(below(L, K, terms, Integer(1)))
+    ahead = (Evaluate(Apply("__builtin_prefetch", (of_c(v, columns + u),))) for v, u in places)
+    body += [If(FAR, tuple(ahead)), below(L, K, terms, Integer(1))]
     if scaled:
         body += [
             Assign(total(v, u), "=", Binary("+", read(of_c(v, u)), Binary("*", Name(SCALE), total(v, u))))
@@ -257,5 +261,5 @@ def _register_block(vectors: int, width: int, columns: int, *, scaled: bool) -> 
     ignored = unused(*(["last"] if vectors == 1 else []), *(["bn"] if columns == 1 else []))
     function = (*ignored, below(_BLOCK, _COUNT, tuple(body), Integer(1)))
     long = (("long", name) for name in ("k", "last", _COUNT.name, _APART.name))
-    parameters = (*long, *operands(("ak",), ("bk", "bn"), scaled=scaled))
+    parameters = (*long, ("int", FAR.name), *operands(("ak",), ("bk", "bn"), scaled=scaled))
     return Function(_block_name(vectors, width, columns), parameters, function, inlining="")

@@ -13,13 +13,13 @@ from polydl.codegen.support import needed
 from polydl.codegen.translation_unit import DIAGNOSTICS
 from polydl.ir.interface import Clause, Interface
 from polydl.ir.kernel import KernelSource
-from polydl.libraries.candidates import coded, element_bytes
+from polydl.libraries.candidates import coded, product_code
 from polydl.libraries.decision import Condition, Decision
 from polydl.libraries.kernel import Kernel
 from polydl.libraries.kernel_code import KernelCode
 from polydl.libraries.product import SymbolicProduct
-from polydl.libraries.product_code import ProductCode
 from polydl.libraries.symbolic import SymbolicNest
+from polydl.machine import Machine
 from polydl.vector_functions import called, from_library, prototypes, roots
 
 #: The id of the nest as it was written, where kernels are chosen.
@@ -42,21 +42,21 @@ def unit(
     product: SymbolicProduct | None,
     decision: Decision,
     kernels: Mapping[str, Kernel],
-    vector_bytes: int,
+    machine: Machine,
     *,
     identity: str,
     exported: str = "",
 ) -> KernelSource:
     """The C file that runs what ``decision`` says within the ranges of the nest, and the original nest outside of them.
 
-    ``kernels`` are all in the decision but ``ORIGINAL``, with vectors of ``vector_bytes``.
+    ``kernels`` are all in the decision but ``ORIGINAL``; registers and caches are those of ``machine``.
     """
     scop = nest.source
     blockings = tuple(dict.fromkeys(each.blocking for each in kernels.values() if each.blocking is not None))
     products = None
     if product is not None:
-        products = ProductCode(vector_bytes // element_bytes(nest, product), blockings, product)
-    coded_kernels = {name: coded(nest, product, each, vector_bytes, products) for name, each in kernels.items()}
+        products = product_code(nest, product, blockings, machine)
+    coded_kernels = {name: coded(nest, product, each, machine, products) for name, each in kernels.items()}
     bodies = tuple(node for each in coded_kernels.values() for node in each.body)
     names = {name: f"polydl_kernel{number}" for number, name in enumerate(kernels, 1)}
     memory = KeptMemory(())
