@@ -72,6 +72,23 @@ def test_a_ratio_is_of_medians_with_the_interval_around_it() -> None:
     assert ratio({**result, "leaders": []}, "other") is None
 
 
+def test_a_single_sample_has_no_bracket_and_makes_no_mean_certain() -> None:
+    single = {"description": "a", "leaders": [timing(2.0)], "peers": {"other": timing(3.0)}}
+    several = {"description": "b", "leaders": [timing(1.9, 2.0, 2.1)], "peers": {"other": timing(2.8, 3.0, 3.2)}}
+    alone, beside = ratio(single, "other"), ratio(several, "other")
+    assert alone is not None
+    assert beside is not None
+    assert alone.value == pytest.approx(1.5)
+    assert not alone.bracketed
+    assert alone.bracket == "[one sample]"
+    assert beside.bracketed
+    assert beside.bracket == f"[{beside.low:.2f}, {beside.high:.2f}]"
+    both, twice = (mean_ratio([other, several], "other") for other in (single, {**several, "description": "a"}))
+    assert both is not None
+    assert twice is not None
+    assert both[0].high / both[0].low > 0.99 * twice[0].high / twice[0].low
+
+
 def test_the_mean_is_geometric_and_steadier_than_its_parts() -> None:
     def layer(number: int, factor: float) -> Document:
         samples = [1.0 + 0.01 * place for place in range(10)]

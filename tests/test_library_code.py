@@ -119,9 +119,9 @@ def test_the_next_register_block_of_a_large_result_is_prefetched(tmp_path: Path)
         nest, symbolic_product(nest), Leaf("a"), {"a": Kernel(blocking=SMALL)}, machine_with(1, 32), identity="a"
     ).c
     assert "const int far = (m * n) > 262144;" in text
-    block = text[text.index("static void polydl_block2x8x3(") :]
+    assert "if (far)\n" in text
+    block = text[text.index("static void polydl_block2x8x3_ahead(") :]
     block = block[: block.index("\n}")]
-    assert "    if (far) {" in block
     lines = [line.strip() for line in block.splitlines() if "prefetch" in line]
     expected = [f"c{place} + {column} * cn" for column in (3, 4, 5) for place in ("", " + last")]
     assert lines == [f"__builtin_prefetch({place});" for place in expected]

@@ -41,6 +41,13 @@ class Ratio:
     low: float
     #: upper bound
     high: float
+    #: False for a single sample of either, of which no spread is known: both bounds are the value, and say nothing
+    bracketed: bool = True
+
+    @property
+    def bracket(self) -> str:
+        """Both bounds as tables show them."""
+        return f"[{self.low:.2f}, {self.high:.2f}]" if self.bracketed else "[one sample]"
 
 
 @dataclass(frozen=True)
@@ -87,12 +94,17 @@ def ratio(result: Mapping[str, Any], peer: str) -> Ratio | None:
 
 
 def mean_ratio(results: Iterable[Mapping[str, Any]], peer: str) -> tuple[Ratio, list[float]] | None:
-    """The geometric mean over workloads, and the ratio of each workload; None if there is no ratio."""
+    """The geometric mean over workloads, and the ratio of each workload; None if there is no ratio.
+
+    A workload with a single sample counts as if its deviation were the largest of the others'.
+    """
     estimates = [estimate for result in results if (estimate := _estimate(result, peer)) is not None]
     if not estimates:
         return None
     ratios = [math.exp(estimate.value) for estimate in estimates]
-    deviation = math.hypot(*(estimate.deviation for estimate in estimates)) / len(estimates)
+    largest = max(estimate.deviation for estimate in estimates)
+    deviations = (estimate.deviation if estimate.count > 1 else largest for estimate in estimates)
+    deviation = math.hypot(*deviations) / len(estimates)
     freedom = sum(estimate.count - 1 for estimate in estimates)
     return _ratio(math.log(geometric_mean(ratios)), deviation, freedom), ratios
 
@@ -193,7 +205,9 @@ def _deviation(values: Floats, counts: Floats) -> float:
 
 def _ratio(value: float, deviation: float, freedom: int) -> Ratio:
     """The ratio of a logarithm, its interval by Student's distribution with so many degrees of freedom."""
-    reach = deviation * _student(freedom) if freedom else 0.0
+    if not freedom:
+        return Ratio(math.exp(value), math.exp(value), math.exp(value), bracketed=False)
+    reach = deviation * _student(freedom)
     return Ratio(math.exp(value), math.exp(value - reach), math.exp(value + reach))
 
 

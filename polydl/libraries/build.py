@@ -52,7 +52,7 @@ _PLACE = 8
 _MOST_PEAK_PART, _MOST_MEMORY_PART = 1 / 1000, 1 / 8
 # Further shapes for each one that is optimized, of a part of the operations: the kernels that are in question after
 # the first measurements, and those that need none, are measured there for the decision between them.
-_FURTHER, _FURTHER_PART = 40, 1 / 8
+_FURTHER, _FURTHER_PART = 25, 1 / 8
 
 
 @dataclass(frozen=True)
@@ -202,7 +202,7 @@ def library(
     the nest are optimized; the winner's tiles, loop order and threads become a kernel for any size, which isl proves
     legal for all sizes of the ranges at once. Each kernel is measured at all shapes. Of them, the fewest are taken, at
     most ``max_kernels``, of which one is within ``max_slowdown`` of the fastest at every shape. These, and kernels that
-    only the caches decide, are measured at 40 times as many further shapes; kernels are then taken anew, and a
+    only the caches decide, are measured at 25 times as many further shapes; kernels are then taken anew, and a
     decision between them is fitted.
 
     With ``out``, the C, its header, a shared library and a manifest are written there once all is measured. What the

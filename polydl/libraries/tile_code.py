@@ -101,7 +101,8 @@ def tile(vectors: int, width: int, columns: int, *, scaled: bool) -> Function:
     choices = [*full, (_at_least(width), 1, width), *narrower]
     rows: Body = (_by_columns(1, 1, columns, scaled=scaled),)
     for condition, count, size in reversed(choices):
-        rows = (If(condition, (_by_columns(count, size, columns, scaled=scaled),), rows),)
+        largest = (count, size) == (vectors, width)
+        rows = (If(condition, (_by_columns(count, size, columns, scaled=scaled, largest=largest),), rows),)
     left, whole = difference(Name("n"), COLUMN), Binary("==", COLUMNS, Integer(columns))
     inner: Body = (
         Assign(COLUMNS, "=", Apply("polydl_columns", (left, Integer(columns)))),
@@ -135,11 +136,12 @@ def register_blocks(vectors: int, width: int, columns: int, *, scaled: bool) -> 
     """The functions of the register blocks into which tiles are cut."""
     rows = [(count, width) for count in range(1, vectors + 1)]
     rows += [(2, size) for size in _narrower(width)]
-    return [
+    blocks = [
         _register_block(count, size, number, scaled=scaled)
         for count, size in (*rows, (1, 1))
         for number in column_counts(columns)
     ]
+    return [*blocks, _register_block(vectors, width, columns, scaled=scaled, fetches=True)]
 
 
 def vector_widths(width: int) -> list[int]:
@@ -183,7 +185,7 @@ def operands(a: Sequence[str], b: Sequence[str], *, scaled: bool) -> tuple[tuple
     )  # fmt: skip
 
 
-def by_columns(name: Callable[[int], str], arguments: Sequence[Expr], columns: int) -> Node:
+def by_columns(name: Callable[[int], str], arguments: Sequence[Expr], columns: int) -> Switch:
     """Calls the register block with as many columns as there are, up to ``columns``, by its name."""
     calls = {number: Evaluate(Apply(name(number), tuple(arguments))) for number in column_counts(columns)}
     return Switch(COLUMNS, tuple((number, (call,)) for number, call in calls.items()))
@@ -201,20 +203,29 @@ def constant(kind: str, name: str, value: Expr) -> Declare:
     return Declare(kind, (Variable(name, initial=value),))
 
 
-def _by_columns(vectors: int, width: int, columns: int, *, scaled: bool) -> Node:
-    """Calls the register block with as many columns as there are."""
+def _by_columns(vectors: int, width: int, columns: int, *, scaled: bool, largest: bool = False) -> Switch:
+    """Calls the register block with as many columns as there are; the ``largest``, of a C that is far, prefetches."""
     last = difference(ROWS, Integer(width))
     names = ("from", "stride_a", "place", "stride_bk", "stride_bn", "to", "cn", *([SCALE] if scaled else []))
-    arguments = (K, last, _COUNT, _APART, FAR, *map(Name, names))
-    return by_columns(partial(_block_name, vectors, width), arguments, columns)
+    arguments = (K, last, _COUNT, _APART, *map(Name, names))
+    switch = by_columns(partial(_block_name, vectors, width), arguments, columns)
+    if not largest:
+        return switch
+    (_, usual), *others = switch.cases
+    fetching = Evaluate(Apply(_fetching_name(vectors, width, columns), arguments))
+    return Switch(COLUMNS, ((columns, (If(FAR, (fetching,), usual),)), *others))
 
 
-def _register_block(vectors: int, width: int, columns: int, *, scaled: bool) -> Function:
+def _fetching_name(vectors: int, width: int, columns: int) -> str:
+    return f"{_block_name(vectors, width, columns)}_ahead"
+
+
+def _register_block(vectors: int, width: int, columns: int, *, scaled: bool, fetches: bool = False) -> Function:
     """The function of ``count`` register blocks that follow one another in n, which are ``apart`` elements of B.
 
     Each has ``vectors`` of rows, the last of which begins at row ``last``. With ``scaled`` the products are added up by
-    themselves, multiplied by the factor, and added to C. Where C is far, what the next block has of it is fetched
-    while this one is computed: rows of C are too far apart for processors to see them coming.
+    themselves, multiplied by the factor, and added to C. One that ``fetches`` prefetches what the next block has of C:
+    rows of C are too far apart for processors to see them coming.
     """
     vector = vector_name(width)
     starts: list[Expr] = [Integer(number * width) for number in range(vectors - 1)]
@@ -249,8 +260,9 @@ def _register_block(vectors: int, width: int, columns: int, *, scaled: bool) -> 
         *map(column, range(columns)),
         *(Assign(pointer, "+=", Name("bk")) for pointer in pointers),
     )
-    ahead = (Evaluate(Apply("__builtin_prefetch", (of_c(v, columns + u),))) for v, u in places)
-    body += [If(FAR, tuple(ahead)), below(L, K, terms, Integer(1))]
+    if fetches:
+        body += [Evaluate(Apply("__builtin_prefetch", (of_c(v, columns + u),))) for v, u in places]
+    body.append(below(L, K, terms, Integer(1)))
     if scaled:
         body += [
             Assign(total(v, u), "=", Binary("+", read(of_c(v, u)), Binary("*", Name(SCALE), total(v, u))))
@@ -261,5 +273,6 @@ def _register_block(vectors: int, width: int, columns: int, *, scaled: bool) -> 
     ignored = unused(*(["last"] if vectors == 1 else []), *(["bn"] if columns == 1 else []))
     function = (*ignored, below(_BLOCK, _COUNT, tuple(body), Integer(1)))
     long = (("long", name) for name in ("k", "last", _COUNT.name, _APART.name))
-    parameters = (*long, ("int", FAR.name), *operands(("ak",), ("bk", "bn"), scaled=scaled))
-    return Function(_block_name(vectors, width, columns), parameters, function, inlining="")
+    parameters = (*long, *operands(("ak",), ("bk", "bn"), scaled=scaled))
+    name = _fetching_name(vectors, width, columns) if fetches else _block_name(vectors, width, columns)
+    return Function(name, parameters, function, inlining="")

@@ -103,8 +103,8 @@ def _row(
 
 def _ratio_text(peer_ratio: Ratio) -> str:
     low, high = peer_ratio.low, peer_ratio.high
-    colour = "green" if low >= 1 else "red" if high < 1 else "yellow"
-    return f"[{colour}]{peer_ratio.value:.3f}[/{colour}] \\[{low:.2f}, {high:.2f}]"
+    colour = "yellow" if not peer_ratio.bracketed else "green" if low >= 1 else "red" if high < 1 else "yellow"
+    return f"[{colour}]{peer_ratio.value:.3f}[/{colour}] \\{peer_ratio.bracket}"
 
 
 def _mark(timing: Mapping[str, Any]) -> str:
