@@ -119,7 +119,7 @@ def test_the_next_register_block_of_a_large_result_is_prefetched(tmp_path: Path)
         nest, symbolic_product(nest), Leaf("a"), {"a": Kernel(blocking=SMALL)}, machine_with(1, 32), identity="a"
     ).c
     assert "const int far = (m * n) > 262144;" in text
-    assert "if (far)\n" in text
+    assert "if (far) {\n" in text
     block = text[text.index("static void polydl_block2x8x3_ahead(") :]
     block = block[: block.index("\n}")]
     lines = [line.strip() for line in block.splitlines() if "prefetch" in line]

@@ -1,9 +1,9 @@
 """The child process that runs several kernels at one problem size after the other:
 ``python -m polydl.execute.shared_worker COMMANDS REPLIES`` (two file descriptors).
 
-A process for each kernel keeps them apart, and takes some seconds for a dozen kernels. Kernels for any size have been
-measured apart at some sizes before; at hundreds of others they share a process and its arrays. If one of them crashes,
-or is wrong, the parent measures all of them apart there.
+A process for each kernel keeps them apart, and takes some seconds for a dozen kernels. Those for any size are measured
+at hundreds of sizes, and share a process and its arrays. If one of them crashes, or is wrong, the parent measures all
+of them apart there.
 """
 
 from __future__ import annotations
