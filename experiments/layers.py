@@ -102,7 +102,7 @@ def lines(document: Document) -> list[dict[str, object]]:
         for peer in compared(document):
             one = ratio(result, peer)
             for part in ("value", "low", "high"):
-                line[f"{peer}_{part}"] = None if one is None else _rounded(getattr(one, part), 3)
+                line[f"{peer}_{part}"] = None if one is None else round(getattr(one, part), 3)
         leader = fastest_leader(result)
         uses = [] if leader is None else leader["microkernels"]
         line["microkernel"] = " ".join(dict.fromkeys(use["name"] for use in uses))

@@ -19,7 +19,7 @@ static inline float polydl_widened(unsigned short half)
 }"""
 #: Elements in a side of the squares that are transposed in registers.
 SQUARE = 4
-_SIDE, _SIDE_LESS_ONE = Integer(SQUARE), Integer(SQUARE - 1)
+_SIDE = Integer(SQUARE)
 # Rows of a copy are written one after the other if elements that follow each other in one are at most so many apart.
 _NEAR = 64
 _START = Name("start")
