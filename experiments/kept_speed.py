@@ -36,7 +36,11 @@ _PEERS = ("onednn", "onednn-direct")
 
 def workloads(programs: Path, suite: str) -> list[str]:
     """The names of a suite's workloads, as that version gives them."""
-    words = [programs / "python", "-c", "import sys; from polydl.workloads import suite; print(*suite(sys.argv[1]))"]
+    words = [
+        programs / "python",
+        "-c",
+        "import sys; from polydl.workloads import suite; print(*suite(sys.argv[1]))",
+    ]
     return subprocess.run([*words, suite], check=True, capture_output=True, text=True).stdout.split()
 
 

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from polydl.errors import PolydlError as PolydlError
     from polydl.execute.contract import Peer as Peer
-    from polydl.fused import fuse as fuse
     from polydl.ir.ranking import Ranking as Ranking
     from polydl.ir.scop import Scop as Scop
     from polydl.ir.variant import Variant as Variant
@@ -32,10 +31,11 @@ if TYPE_CHECKING:
     from polydl.machine import Machine as Machine
     from polydl.models.loaded import LoadedModel as LoadedModel
     from polydl.models.loaded import load as load
-    from polydl.optimization import optimize as optimize
-    from polydl.optimized import Optimization as Optimization
-    from polydl.peers import PeerComparison as PeerComparison
-    from polydl.peers import compare_with_peers as compare_with_peers
+    from polydl.optimization.fused import fuse as fuse
+    from polydl.optimization.optimize import optimize as optimize
+    from polydl.optimization.optimized import Optimization as Optimization
+    from polydl.optimization.peers import PeerComparison as PeerComparison
+    from polydl.optimization.peers import compare_with_peers as compare_with_peers
     from polydl.pipeline import generate_variants as generate_variants
     from polydl.pipeline import rank as rank
     from polydl.reading import parse as parse
@@ -65,19 +65,19 @@ _HOME = {
     "Library": "polydl.libraries.build",
     "LoadedModel": "polydl.models.loaded",
     "Machine": "polydl.machine",
-    "Optimization": "polydl.optimized",
+    "Optimization": "polydl.optimization.optimized",
     "Peer": "polydl.execute.contract",
-    "PeerComparison": "polydl.peers",
+    "PeerComparison": "polydl.optimization.peers",
     "PolydlError": "polydl.errors",
     "Ranking": "polydl.ir.ranking",
     "Scop": "polydl.ir.scop",
     "Variant": "polydl.ir.variant",
-    "compare_with_peers": "polydl.peers",
-    "fuse": "polydl.fused",
+    "compare_with_peers": "polydl.optimization.peers",
+    "fuse": "polydl.optimization.fused",
     "generate_variants": "polydl.pipeline",
     "library": "polydl.libraries.build",
     "load": "polydl.models.loaded",
-    "optimize": "polydl.optimization",
+    "optimize": "polydl.optimization.optimize",
     "parse": "polydl.reading",
     "rank": "polydl.pipeline",
 }

@@ -17,8 +17,8 @@ import click
 
 from polydl.commands.output import FAILURE, fail
 from polydl.errors import PolydlError, missing_dependency
-from polydl.interruption import INTERRUPTION
 from polydl.presentation.options import debug_option
+from polydl.system.interruption import INTERRUPTION
 
 _USER_MISTAKE, _INTERRUPTED = 2, 130
 _STANDARD_ERROR = 2

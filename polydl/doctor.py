@@ -20,8 +20,8 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
-from polydl.files import temporary_directory
 from polydl.native import libxsmm_remedy, privileged, reinstall_command
+from polydl.system.files import temporary_directory
 
 _TIMEOUT_SECONDS = 60
 _OPENMP = """#include <omp.h>

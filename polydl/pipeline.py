@@ -1,7 +1,7 @@
 """The job's steps as plain functions: parse, generate, analyse, rank, and the C of a variant.
 
-Plug-ins come from the registry; the search and fusion are imported when they are needed. ``polydl.optimization`` takes
-all of the steps, and adds measuring, searching and writing out.
+Plug-ins come from the registry; the search and fusion are imported when they are needed. ``polydl.optimization``
+takes all of the steps, and adds measuring, searching and writing out.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
-from polydl import cycle_collection, registry
-from polydl.clock import Clock, StageClock
+from polydl import registry
 from polydl.contracts import Candidate, Microkernel, Ranker
 from polydl.contracts.search import Strategy
 from polydl.errors import AnalysisError, OptionError
@@ -34,6 +33,8 @@ from polydl.reuse.caches import threads_sharing
 from polydl.reuse.variants import AnalysedVariants, working_sets_of_variants
 from polydl.reuse.working_sets import Method, working_sets
 from polydl.rewrite_contract import Proposal
+from polydl.system import cycle_collection
+from polydl.system.clock import Clock, StageClock
 
 if TYPE_CHECKING:
     from polydl.fusion.report import OperatorPair

@@ -15,7 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from polydl.files import temporary_directory
+from polydl.system.files import temporary_directory
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ def collect_seldom() -> None:
 def main() -> None:
     """Run the command line, and exit with its status."""
     _end_without_traceback()
-    from polydl.interruption import INTERRUPTION
+    from polydl.system.interruption import INTERRUPTION
 
     INTERRUPTION.end_at_once()
     collect_seldom()

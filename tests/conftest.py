@@ -121,7 +121,7 @@ def few_samples() -> Iterator[None]:
     """What tests measure is measured in few rounds: on a busy machine no number of them settles anything."""
     with pytest.MonkeyPatch.context() as patch:
         for name, number in FEW.items():
-            patch.setattr(f"polydl.measuring.{name}", number)
+            patch.setattr(f"polydl.optimization.measuring.{name}", number)
             patch.setattr(f"polydl.libraries.measuring.{name}", number)
         yield
 

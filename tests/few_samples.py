@@ -5,10 +5,10 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-#: Numbers in `polydl.measuring` and `polydl.libraries.measuring`, in which samples last ten times as long.
+#: Numbers in `polydl.optimization.measuring` and `polydl.libraries.measuring`, in which samples last ten times as long.
 FEW = {"_MOST_ROUNDS": 4, "SAMPLE_SECONDS": 0.001}
 #: Lines of Python after which kernels give so few samples.
-PRELUDE = f"import polydl.measuring\nvars(polydl.measuring).update({FEW})\n"
+PRELUDE = f"import polydl.optimization.measuring\nvars(polydl.optimization.measuring).update({FEW})\n"
 
 
 def write_command(folder: Path) -> Path:

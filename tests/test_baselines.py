@@ -17,8 +17,7 @@ from machines import detected
 from marks import parametrized
 
 import polydl
-import polydl.baselines
-from polydl.baselines import Baseline, PlainBuild, fastest, speedup
+import polydl.optimization.baselines
 from polydl.codegen.parallel_source import own_threads, with_parallel_loops
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
@@ -29,14 +28,15 @@ from polydl.ir.measurement import Measurement, Status
 from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.variant import Interchange, Variant
 from polydl.ir.working_sets import WorkingSets
-from polydl.next_picks import NextPicks
+from polydl.optimization.baselines import Baseline, PlainBuild, fastest, speedup
+from polydl.optimization.next_picks import NextPicks
+from polydl.optimization.plain_builds import fast_flags, plain_builds
+from polydl.optimization.tried import Tried
 from polydl.page.reading import read_run
 from polydl.page.render import run_page
-from polydl.plain_builds import fast_flags, plain_builds
 from polydl.poly.dependences import dependences
 from polydl.presentation.answer import answer_text
-from polydl.report import optimization_document
-from polydl.tried import Tried
+from polydl.report.documents import optimization_document
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "docs" / "optimize.schema.json").read_text(encoding="utf-8"))
 GCC = Toolchain(Path("/usr/bin/gcc"), "gcc", "12.2.0", ("-O3", "-fopenmp"))
@@ -154,7 +154,7 @@ def test_flags_reorder_only_what_the_level_admits(level: polydl.Numerics, flags:
 
 
 def test_builds_differ_in_flags_threads_and_directive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polydl.plain_builds._others", lambda toolchain: ())
+    monkeypatch.setattr("polydl.optimization.plain_builds._others", lambda toolchain: ())
     scop = parsed(tmp_path, DOT)
     named = {each.kernel.id: each for each in plain_builds(scop, GCC, 2, "bounded")}
     assert {name: each.name for name, each in named.items()} == {
@@ -179,7 +179,7 @@ def test_builds_differ_in_flags_threads_and_directive(tmp_path: Path, monkeypatc
 
 def test_every_build_may_be_what_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clang = Toolchain(Path("/usr/bin/clang"), "clang", "14.0.6", GCC.flags)
-    monkeypatch.setattr("polydl.plain_builds._others", lambda toolchain: (clang,))
+    monkeypatch.setattr("polydl.optimization.plain_builds._others", lambda toolchain: (clang,))
     builds = [each.kernel.id for each in plain_builds(parsed(tmp_path, DOT), GCC, 2, "bounded")]
     assert [name for name in builds if "clang" in name]
     pattern = SCHEMA["properties"]["best"]["properties"]["id"]["pattern"]
@@ -189,7 +189,7 @@ def test_every_build_may_be_what_wins(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_directives_before_too_few_iterations_are_no_reason_to_compare_with_one_thread(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("polydl.plain_builds._others", lambda toolchain: ())
+    monkeypatch.setattr("polydl.optimization.plain_builds._others", lambda toolchain: ())
     builds = {each.kernel.id: each for each in plain_builds(parsed(tmp_path, ONE_IMAGE), GCC, 2, "bounded")}
     assert {name: each.threads for name, each in builds.items()} == {
         "original": 1,
@@ -222,14 +222,14 @@ def test_threads_of_the_source_as_it_is_are_counted(tmp_path: Path, directive: s
 
 
 def test_threads_around_the_region_stay_the_only_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polydl.plain_builds._others", lambda toolchain: ())
+    monkeypatch.setattr("polydl.optimization.plain_builds._others", lambda toolchain: ())
     builds = plain_builds(parsed(tmp_path, f"{TEAM}{ONE_IMAGE}"), GCC, 2, "bounded")
     assert [(each.kernel.id, each.threads) for each in builds] == [("original", 2), ("plain", 2)]
 
 
 def test_the_other_compiler_takes_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     clang = Toolchain(Path("/usr/bin/clang"), "clang", "14.0.6", ("-O3", "-fopenmp"))
-    monkeypatch.setattr("polydl.plain_builds._others", lambda toolchain: (clang,))
+    monkeypatch.setattr("polydl.optimization.plain_builds._others", lambda toolchain: (clang,))
     exact = [
         ("original", "gcc"),
         ("original-threads", "gcc"),
@@ -277,7 +277,7 @@ def test_every_build_is_verified(tmp_path: Path, text: str) -> None:
 def test_results_name_what_the_speedup_is_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scop = parsed(tmp_path, DOT)
     machine = polydl.Machine.detect(cache_sizes="32K,1M", threads=1)
-    monkeypatch.setattr("polydl.baselines.times_as_fast", lambda measurement, other: 2.0)
+    monkeypatch.setattr("polydl.optimization.baselines.times_as_fast", lambda measurement, other: 2.0)
     result = polydl.optimize(scop, machine=machine, max_variants=4, top_k=1, records=tmp_path / "records")
     assert [each.build.kernel.id for each in result.baselines][:2] == ["original", "plain"]
     assert result.baseline in result.baselines
@@ -292,12 +292,12 @@ def test_results_name_what_the_speedup_is_over(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.slow
 @pytest.mark.native
 def test_the_plain_nest_is_emitted_where_no_variant_is_as_fast(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polydl.baselines.times_as_fast", lambda measurement, other: 0.5)
+    monkeypatch.setattr("polydl.optimization.baselines.times_as_fast", lambda measurement, other: 0.5)
     monkeypatch.setattr(
-        "polydl.baselines.fastest",
+        "polydl.optimization.baselines.fastest",
         lambda baselines: next((each for each in baselines if each.build.kernel.id == "plain-threads"), None),
     )
-    monkeypatch.setattr("polydl.optimized.fastest", polydl.baselines.fastest)
+    monkeypatch.setattr("polydl.optimization.optimized.fastest", polydl.optimization.baselines.fastest)
     scop = parsed(tmp_path, COUNTERS_OUTSIDE)
     machine = detected("32K,1M", threads=2)
     result = polydl.optimize(scop, machine=machine, max_variants=4, top_k=1, records=False, out=tmp_path / "out")

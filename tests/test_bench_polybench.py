@@ -23,7 +23,7 @@ from polydl.errors import OptionError
 from polydl.ir.measurement import Measurement
 from polydl.ir.numerics import DEFAULT_NUMERICS
 from polydl.machine import Machine
-from polydl.peers import compare_with_peers
+from polydl.optimization.peers import compare_with_peers
 from polydl.variants.plain_schedule import TILE, plain_schedule
 from polydl.variants.rewrites.reschedule import Reschedule
 

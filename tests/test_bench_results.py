@@ -26,10 +26,10 @@ from polydl.errors import OptionError
 from polydl.ir.families import BILINEAR
 from polydl.ir.measurement import Measurement
 from polydl.ir.variant import Variant
-from polydl.peers import leading
+from polydl.optimization.peers import leading
+from polydl.optimization.shards import Shard
 from polydl.plan.rewrite_steps import has_fewer_products
 from polydl.presentation.bench import summary_table, workloads_table
-from polydl.shards import Shard
 from polydl.workloads import workload
 
 RECORDED = Path(__file__).parent / "data" / "bench_results.json"

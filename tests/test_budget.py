@@ -169,6 +169,6 @@ def test_mistakes_are_told_before_anything_is_done(
 
 @pytest.mark.slow
 def test_a_search_ends_when_nothing_is_left(run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polydl.search_space.RankedSpace.draw", lambda *_: [])
+    monkeypatch.setattr("polydl.optimization.search_space.RankedSpace.draw", lambda *_: [])
     document = run("--budget", "30runs", "--microkernel", "c")
     assert len(document["candidates"]) == document["counts"]["ranked"] == document["search"]["runs"]

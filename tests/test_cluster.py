@@ -97,7 +97,7 @@ def test_a_job_of_slurm_offers_what_a_node_has(tmp_path: Path) -> None:
 
 
 def test_there_is_no_sandbox_on_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polydl.sandbox.is_sandboxed", lambda: True)
+    monkeypatch.setattr("polydl.system.sandbox.is_sandboxed", lambda: True)
     with pytest.raises(OptionError, match="no sandbox on nodes"):
         command("tune").main(["--workload", "gemm_24x24x24", "--cluster", "tcp://nowhere"], standalone_mode=False)
 

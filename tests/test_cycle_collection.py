@@ -6,7 +6,7 @@ import gc
 
 import pytest
 
-from polydl import cycle_collection
+from polydl.system import cycle_collection
 
 
 def test_collection_goes_on_after_a_pause() -> None:

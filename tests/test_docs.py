@@ -98,7 +98,7 @@ def commands() -> Iterator[tuple[str, list[str]]]:
 
 def test_every_command_shown_exists_with_its_options(monkeypatch: pytest.MonkeyPatch) -> None:
     # Parsing --sandbox enters it, which needs bubblewrap.
-    monkeypatch.setattr("polydl.sandbox.sandboxed", nullcontext)
+    monkeypatch.setattr("polydl.system.sandbox.sandboxed", nullcontext)
     targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     seen = set()
     for place, words in commands():

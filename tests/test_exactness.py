@@ -21,7 +21,7 @@ from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Exactness
 from polydl.ir.scop import Scop
 from polydl.presentation.answer import answer_text
-from polydl.report import optimization_document
+from polydl.report.documents import optimization_document
 
 pytestmark = pytest.mark.native
 
@@ -231,7 +231,7 @@ def test_a_winner_that_differs_over_the_ring_is_none(tmp_path: Path, monkeypatch
         return Exactness("differs" if len(asked) == 1 else "agrees", INTEGERS, "`c[0][0]` is 1, not 2")
 
     monkeypatch.setattr("polydl.execute.exactness.compare_exactly", differs_at_first)
-    monkeypatch.setattr("polydl.exact_winner._MOST_SECONDS", 100.0)
+    monkeypatch.setattr("polydl.optimization.exact_winner._MOST_SECONDS", 100.0)
     small = PRODUCT.replace("10000", "100")
     result = optimize(parse(tmp_path, small), top_k=2, max_variants=10, out=tmp_path, records=False)
     first, second = asked

@@ -413,7 +413,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         slow = replace(machine, call_times=(timed((shape(64, 8, 64), 10.0)),))
         return FirstUse(slow, ("c",), 1, 0.5, toolchain, Path(), ())
 
-    monkeypatch.setattr("polydl.optimization.first_use_of", instead)
+    monkeypatch.setattr("polydl.optimization.optimize.first_use_of", instead)
     return found
 
 

@@ -54,7 +54,7 @@ ALLOWED = {
     "reuse": PROOFS | {"plan"},
     "microkernels": PLUG_INS,
     "ranking": PLUG_INS,
-    "variants": PROOFS | PLUG_INS | {"picks", "plan", "registry", "rewrite_contract", "vector_functions"},
+    "variants": PROOFS | PLUG_INS | {"plan", "registry", "rewrite_contract", "vector_functions"},
     "page": {"errors", "records"},
     "fusion": PROOFS | PLUG_INS | {"plan", "model", "rewrite_contract", "variants"},
 }

@@ -18,8 +18,8 @@ from marks import parametrized
 
 from polydl.errors import ResourceError
 from polydl.execute.child import Child, InputHolder
-from polydl.files import replacing, temporary_directory
-from polydl.interruption import Interrupted, Interruption
+from polydl.system.files import replacing, temporary_directory
+from polydl.system.interruption import Interrupted, Interruption
 
 ROOT = Path(__file__).parents[1]
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -66,7 +66,7 @@ def test_a_signal_during_the_imports_ends_without_a_traceback(module: str, numbe
 
 
 def test_ctrl_c_before_anything_is_imported_ends_without_a_traceback() -> None:
-    ended = command(DURING_IMPORTS, "polydl.interruption", int(signal.SIGINT), "records", "--help")
+    ended = command(DURING_IMPORTS, "polydl.system.interruption", int(signal.SIGINT), "records", "--help")
     assert (ended.returncode, ended.stderr) == (130, "polydl: interrupted\n")
 
 
@@ -97,7 +97,7 @@ def test_signals_that_come_together_are_one() -> None:
 
 _RAISED_WHERE_PYTHON_IGNORES_IT = """\
 import os, signal, time, weakref
-from polydl.interruption import INTERRUPTION, Interrupted
+from polydl.system.interruption import INTERRUPTION, Interrupted
 INTERRUPTION.unwind()
 class Thing: pass
 thing = Thing()
@@ -127,19 +127,21 @@ def test_a_folder_goes_with_the_process_that_was_killed(tmp_path: Path, monkeypa
     for folder in kept:
         folder.mkdir()
     code = (
-        "import os, signal\nfrom polydl.files import temporary_directory\nwith temporary_directory() as folder:\n"
+        "import os, signal\nfrom polydl.system.files import temporary_directory\n"
+        "with temporary_directory() as folder:\n"
         "    (folder / 'a').write_text('b')\n    os.kill(os.getpid(), {signal})\n"
     )
+    sweeping = "from polydl.system.files import temporary_directory\nwith temporary_directory(): pass"
     living = subprocess.Popen([sys.executable, "-P", "-c", code.format(signal="signal.SIGSTOP")])
     os.waitpid(living.pid, os.WUNTRACED)
     [folder] = set(tmp_path.iterdir()) - set(kept)
     assert command(code.format(signal="signal.SIGKILL")).returncode == -signal.SIGKILL
     assert len(set(tmp_path.iterdir()) - set(kept)) == 2
-    assert command("from polydl.files import temporary_directory\nwith temporary_directory(): pass").returncode == 0
+    assert command(sweeping).returncode == 0
     assert set(tmp_path.iterdir()) == {*kept, folder}, "neither a living process's nor what is named otherwise"
     living.kill()
     living.wait()
-    assert command("from polydl.files import temporary_directory\nwith temporary_directory(): pass").returncode == 0
+    assert command(sweeping).returncode == 0
     assert set(tmp_path.iterdir()) == set(kept)
 
 
@@ -154,7 +156,7 @@ def test_a_folder_that_was_swept_before_it_was_locked_is_not_used(monkeypatch: p
             path.rmdir()
         lock(descriptor, operation)
 
-    monkeypatch.setattr("polydl.files.fcntl.flock", late)
+    monkeypatch.setattr("polydl.system.files.fcntl.flock", late)
     with temporary_directory() as folder:
         assert folder.is_dir()
         assert taken
@@ -164,8 +166,8 @@ def test_a_folder_that_was_swept_before_it_was_locked_is_not_used(monkeypatch: p
 # Sends itself a signal in the middle of a function that makes or removes a folder.
 IN_THE_MIDDLE = """\
 import os, shutil, sys, tempfile
-from polydl.files import temporary_directory
-from polydl.interruption import INTERRUPTION
+from polydl.system.files import temporary_directory
+from polydl.system.interruption import INTERRUPTION
 INTERRUPTION.unwind()
 module = {"tempfile": tempfile, "shutil": shutil}[sys.argv[1]]
 function = getattr(module, sys.argv[2])
@@ -197,7 +199,7 @@ def test_a_signal_while_a_folder_is_made_or_removed_leaves_nothing(
 JUST_STARTED = """\
 import os, subprocess, sys, time
 from polydl.execute.process_group import run_in_group
-from polydl.interruption import INTERRUPTION
+from polydl.system.interruption import INTERRUPTION
 INTERRUPTION.unwind()
 started = []
 class Struck(subprocess.Popen):
@@ -236,7 +238,7 @@ def test_no_place_for_temporary_folders_is_an_error(monkeypatch: pytest.MonkeyPa
 def test_an_unfinished_file_goes_when_the_next_one_is_written(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     code = (
-        "import os, signal, sys\nfrom pathlib import Path\nfrom polydl.files import replacing\n"
+        "import os, signal, sys\nfrom pathlib import Path\nfrom polydl.system.files import replacing\n"
         "with replacing(Path(sys.argv[1])) as file:\n    file.write(b'half')\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )

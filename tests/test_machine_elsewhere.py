@@ -10,6 +10,7 @@ import pytest
 
 import polydl
 from polydl.cli import main
+from polydl.emission.target import TargetProcessors, spelled_out
 from polydl.errors import MachineError
 from polydl.machine import Machine
 from polydl.machine.elsewhere import machine_elsewhere, names
@@ -17,7 +18,6 @@ from polydl.machine.processors import family_of
 from polydl.machine.profile import Surroundings, read, write
 from polydl.machine.system import find
 from polydl.pipeline import microkernels
-from polydl.target import TargetProcessors, spelled_out
 
 STORED = Path(__file__).parent / "data" / "calibration.toml"
 SURROUNDINGS = Surroundings(1 << 34, 4096, (64, 64, 64), (1, 1, 2))

@@ -22,7 +22,7 @@ from marks import parametrized
 
 from polydl.cli import main
 from polydl.execute.timing import Timer
-from polydl.measuring import Measuring
+from polydl.optimization.measuring import Measuring
 from polydl.records.record import Record
 from polydl.records.store import read
 
@@ -141,9 +141,9 @@ def test_a_signal_while_timing_emits_the_best_so_far(place: str, call: int, numb
     ("place", "call"),
     [
         ("polydl.execute.checking.Checker.check_again", 2),
-        ("polydl.exact_winner.with_exactness", 1),
-        ("polydl.emit.write_kernel", 1),
-        ("polydl.report.write_report", 1),
+        ("polydl.optimization.exact_winner.with_exactness", 1),
+        ("polydl.emission.emit.write_kernel", 1),
+        ("polydl.report.documents.write_report", 1),
     ],
     quick=1,
 )
@@ -193,8 +193,8 @@ def test_what_was_sampled_is_recorded_while_timing_goes_on(monkeypatch: pytest.M
 
 
 def test_a_caller_gets_the_best_so_far_with_the_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
-    from polydl.optimization import optimize
-    from polydl.optimized import OptimizationInterrupted
+    from polydl.optimization.optimize import optimize
+    from polydl.optimization.optimized import OptimizationInterrupted
 
     calls = iter(range(100))
     sample = Timer._sample
@@ -214,11 +214,12 @@ def test_a_caller_gets_the_best_so_far_with_the_interruption(monkeypatch: pytest
 
 
 @pytest.mark.slow
-@parametrized("place", ["polydl.measuring.Measuring.run", "polydl.emit.write_winner"], quick=1)
+@parametrized("place", ["polydl.optimization.measuring.Measuring.run", "polydl.emission.emit.write_winner"], quick=1)
 def test_the_best_is_emitted_if_the_interruption_comes_right_after_the_last_sample(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from polydl import optimization, optimized
+    from polydl.optimization import optimized
+    from polydl.optimization.optimize import optimize
 
     module, _, name = place.rpartition(".")
     owner = Measuring if module.endswith("Measuring") else import_module(module)
@@ -233,7 +234,7 @@ def test_the_best_is_emitted_if_the_interruption_comes_right_after_the_last_samp
 
     monkeypatch.setattr(owner, name, interrupted)
     with pytest.raises(optimized.OptimizationInterrupted) as raised:
-        optimization.optimize("matmul.c", max_variants=2, top_k=2, microkernel="c", records="kept", out="fast")
+        optimize("matmul.c", max_variants=2, top_k=2, microkernel="c", records="kept", out="fast")
     assert raised.value.result.winner is not None
     assert emitted() == FILES - {"report.json"}
 

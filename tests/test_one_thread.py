@@ -10,13 +10,14 @@ from computed import check_kernels, parse
 from machines import machine_with
 from test_winning import tried
 
-from polydl import one_thread, optimize, pipeline
+from polydl import optimize, pipeline
 from polydl.ir.variant import Parallel, Variant
 from polydl.machine import Machine
-from polydl.picks import picks
-from polydl.tried import Tried
+from polydl.optimization import one_thread
+from polydl.optimization.picks import picks
+from polydl.optimization.tried import Tried
+from polydl.optimization.winning import winner
 from polydl.variants.rewrites.fuse import Fuse
-from polydl.winning import winner
 
 PRODUCT = """
 void f(float C[{n}][32], const float A[{n}][48], const float B[48][32]) {{

@@ -14,7 +14,7 @@ import pytest
 
 from polydl import Machine
 from polydl.errors import ResourceError
-from polydl.files import write_atomically
+from polydl.system.files import write_atomically
 
 COMMAND = (sys.executable, "-c", "from polydl.cli import main; main()")
 LIST = ("records", "list", "--records", "none")

@@ -7,7 +7,8 @@ from dataclasses import replace
 from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.variant import Interchange, Tile, UseMicrokernel, Variant
 from polydl.ir.working_sets import WorkingSets
-from polydl.picks import kind, picks
+from polydl.optimization.picks import picks
+from polydl.plan.kinds import kind
 
 
 def variant(size: int, order: int, kernel: str = "c") -> Variant:

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from execute_nests import matmul_kernel
 
-from polydl import plain_building
-from polydl.baselines import PlainBuild
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
+from polydl.optimization import plain_building
+from polydl.optimization.baselines import PlainBuild
 from polydl.records.resume import Known
 
 

@@ -27,7 +27,7 @@ from polydl.ir.variant import Tile, UseMicrokernel, Variant
 from polydl.plan.apply import Applied
 from polydl.plan.prepared import Prepared, proved
 from polydl.presentation.answer import answer_text
-from polydl.report import optimization_document
+from polydl.report.documents import optimization_document
 from polydl.variants.rewrites.pack_panels import PackPanels
 from polydl.variants.rewrites.split import Split
 

@@ -14,9 +14,8 @@ import pytest
 from machines import machine_with
 
 import polydl
-from polydl import pipeline, registry, report
-from polydl.baselines import Baseline, PlainBuild
-from polydl.emitted_names import FILE_KINDS
+from polydl import pipeline, registry
+from polydl.emission.names import FILE_KINDS
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.interface import Interface
 from polydl.ir.kernel import KernelSource, MicrokernelUse
@@ -24,11 +23,13 @@ from polydl.ir.measurement import Measurement, Sample
 from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.variant import Interchange, Variant
 from polydl.ir.working_sets import WorkingSets
-from polydl.optimized import Optimization
+from polydl.optimization.baselines import Baseline, PlainBuild
+from polydl.optimization.optimized import Optimization
+from polydl.optimization.tried import Tried
 from polydl.presentation.answer import answer_text
-from polydl.report_results import level_sizes
+from polydl.report import documents
+from polydl.report.results import level_sizes
 from polydl.step_schema import with_steps
-from polydl.tried import Tried
 from polydl.variant_json import CORE_STEPS, variant_from_json
 
 SCHEMA = json.loads((Path(__file__).parents[1] / "docs" / "optimize.schema.json").read_text(encoding="utf-8"))
@@ -142,10 +143,10 @@ def test_notebooks_show_the_winner_and_the_candidates(
 @pytest.mark.native
 def test_the_document_follows_its_schema(ranked: Optimization, measured: Optimization) -> None:
     for result in (ranked, measured):
-        document = report.optimization_document(result)
+        document = documents.optimization_document(result)
         jsonschema.Draft202012Validator.check_schema(SCHEMA)
         jsonschema.validate(document, SCHEMA)
-        assert json.loads(report.to_text(document)) == document
+        assert json.loads(documents.to_text(document)) == document
 
 
 def test_the_schema_knows_every_step() -> None:
@@ -157,7 +158,7 @@ def test_the_schema_knows_every_step() -> None:
 
 @pytest.mark.native
 def test_the_schema_refuses_what_is_not_a_report(measured: Optimization) -> None:
-    document = report.optimization_document(measured)
+    document = documents.optimization_document(measured)
     for broken in (
         {**document, "extra": 1},
         {key: value for key, value in document.items() if key != "counts"},
@@ -170,7 +171,7 @@ def test_the_schema_refuses_what_is_not_a_report(measured: Optimization) -> None
 
 @pytest.mark.native
 def test_rates_and_shares_follow_from_the_medians(measured: Optimization) -> None:
-    document = report.optimization_document(measured)
+    document = documents.optimization_document(measured)
     assert document["input"]["flops"] == FLOPS
     baseline = document["baseline"]
     assert (baseline["seconds"], baseline["gflops"]) == (9e-6, pytest.approx(FLOPS / 9e-6 / 1e9))
@@ -206,7 +207,7 @@ def test_an_interruption_leaves_the_plain_nest_if_it_leads_so_far(measured: Opti
     slower = ended(2e-5)
     assert slower.plain == slower.baseline
     assert slower.speedup == 1.0
-    assert "no variant is as fast so far" in answer_text(report.optimization_document(slower), verbose=False)
+    assert "no variant is as fast so far" in answer_text(documents.optimization_document(slower), verbose=False)
     assert ended(5e-6).plain is None
     assert ended(2e-5, compared=False).plain is None, "its time is that of a check"
 
@@ -214,20 +215,20 @@ def test_an_interruption_leaves_the_plain_nest_if_it_leads_so_far(measured: Opti
 @pytest.mark.native
 def test_the_peak_counts_every_thread(measured: Optimization) -> None:
     two = replace(measured, machine=replace(measured.machine, cores=2, threads=2))
-    one_share = report.optimization_document(measured)["best"]["peak_fraction"]
-    assert report.optimization_document(two)["best"]["peak_fraction"] == pytest.approx(one_share / 2)
+    one_share = documents.optimization_document(measured)["best"]["peak_fraction"]
+    assert documents.optimization_document(two)["best"]["peak_fraction"] == pytest.approx(one_share / 2)
 
 
 @pytest.mark.native
 def test_counts_tell_failures_from_successes(measured: Optimization) -> None:
-    counts = report.optimization_document(measured)["counts"]
+    counts = documents.optimization_document(measured)["counts"]
     assert (counts["measured"], counts["failed"]) == (2, 1)
     assert counts["ranked"] == counts["legal"] == len(measured.generation.variants)
 
 
 @pytest.mark.native
 def test_a_failure_has_no_time_and_no_temporary_path(measured: Optimization) -> None:
-    failed = report.optimization_document(measured)["candidates"][1]
+    failed = documents.optimization_document(measured)["candidates"][1]
     assert failed["status"] == "crash"
     assert (failed["seconds_min"], failed["gflops"], failed["error"]) == (None, None, None)
     assert failed["message"] == "killed\nin x.c"
@@ -235,7 +236,7 @@ def test_a_failure_has_no_time_and_no_temporary_path(measured: Optimization) -> 
 
 @pytest.mark.native
 def test_working_sets_are_named_after_the_levels(measured: Optimization) -> None:
-    document = report.optimization_document(measured)
+    document = documents.optimization_document(measured)
     first = measured.ranking.entries[0].working_sets
     assert document["candidates"][0]["working_sets"] == {
         "L1": first.levels[0], "L2": first.levels[1], "memory": first.memory
@@ -246,20 +247,20 @@ def test_working_sets_are_named_after_the_levels(measured: Optimization) -> None
 @pytest.mark.native
 def test_the_microkernel_shown_is_that_of_the_heaviest_nest(measured: Optimization) -> None:
     winner = measured.tried[2]
-    heavy = report.optimization_document(measured)["best"]["microkernel"]
+    heavy = documents.optimization_document(measured)["best"]["microkernel"]
     assert heavy is not None
     use = winner.kernel.microkernels[0]
     assert use.nest == 1
     light = MicrokernelUse(0, "light", "S0", 1, 1, 1, 1, 1, 1, 1, ("i", "j", "k"), (), ("C", "A", "B"))
     kernel: KernelSource = replace(winner.kernel, microkernels=(light, use))
     both = replace(measured, tried=(*measured.tried[:2], replace(winner, kernel=kernel)))
-    assert report.optimization_document(both)["best"]["microkernel"] == heavy
+    assert documents.optimization_document(both)["best"]["microkernel"] == heavy
     assert heavy == {"name": use.name, "m": use.m, "n": use.n, "k": use.k, "batch": use.batch, "rows": 1}
 
 
 @pytest.mark.native
 def test_without_a_run_the_picks_are_listed(ranked: Optimization) -> None:
-    document = report.optimization_document(ranked)
+    document = documents.optimization_document(ranked)
     places = [each["rank"] for each in document["candidates"]]
     assert places == [place for place, _ in ranked.picks]
     assert places[0] == 1
@@ -270,7 +271,7 @@ def test_without_a_run_the_picks_are_listed(ranked: Optimization) -> None:
 
 @pytest.mark.native
 def test_the_report_keeps_the_c_of_what_failed(measured: Optimization, tmp_path: Path) -> None:
-    written = report.write_report(measured, tmp_path)
+    written = documents.write_report(measured, tmp_path)
     assert written.files["report"] == tmp_path / "report.json"
     document = json.loads((tmp_path / "report.json").read_text())
     files = document["files"]
@@ -284,7 +285,7 @@ def test_the_report_keeps_the_c_of_what_failed(measured: Optimization, tmp_path:
 @pytest.mark.native
 def test_a_report_can_be_plotted(measured: Optimization, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
-    report.write_report(measured, tmp_path)
+    documents.write_report(measured, tmp_path)
     script = Path(__file__).parents[1] / "experiments" / "plot_variants.py"
     for name in ("one.svg", "two.svg"):
         command = [sys.executable, str(script), str(tmp_path / "report.json"), str(tmp_path / name)]
@@ -299,27 +300,27 @@ def test_the_other_documents_are_json(ranked: Optimization) -> None:
     scop, machine = ranked.scop, ranked.machine
     sets = ranked.ranking.entries[0].working_sets
     variant = ranked.ranking.entries[0].variant
-    documents = [
-        report.parse_document(scop),
-        report.variants_document(ranked.space, ranked.generation, machine),
-        report.ranking_document(scop, ranked.ranking, machine),
-        report.analysis_document(ranked.applied(variant), sets, machine),
+    shown = [
+        documents.parse_document(scop),
+        documents.variants_document(ranked.space, ranked.generation, machine),
+        documents.ranking_document(scop, ranked.ranking, machine),
+        documents.analysis_document(ranked.applied(variant), sets, machine),
     ]
-    for document, command in zip(documents, ("parse", "variants", "rank", "analyze"), strict=True):
+    for document, command in zip(shown, ("parse", "variants", "rank", "analyze"), strict=True):
         assert document["schema"] == f"polydl.{command}/1"
         assert document["input"]["digest"] == scop.digest
-        assert json.loads(report.to_text(document)) == document
-    assert documents[0]["statements"][1]["loops"][2] == {"name": "k", "first": 0, "last": 39}
-    assert documents[1]["nests"][0]["microkernel"] is None
-    assert documents[1]["nests"][0]["reason"]
-    assert documents[1]["nests"][1]["microkernel"]
-    assert variant_from_json(documents[2]["entries"][0]["steps"]) == variant
+        assert json.loads(documents.to_text(document)) == document
+    assert shown[0]["statements"][1]["loops"][2] == {"name": "k", "first": 0, "last": 39}
+    assert shown[1]["nests"][0]["microkernel"] is None
+    assert shown[1]["nests"][0]["reason"]
+    assert shown[1]["nests"][1]["microkernel"]
+    assert variant_from_json(shown[2]["entries"][0]["steps"]) == variant
 
 
 @pytest.mark.native
 def test_levels_hold_what_fits(ranked: Optimization) -> None:
     machine = ranked.machine
-    assert [report.innermost_level(size, machine) for size in (0, 4096, 4097, 65536, 65537)] == [
+    assert [documents.innermost_level(size, machine) for size in (0, 4096, 4097, 65536, 65537)] == [
         "L1", "L1", "L2", "L2", "memory"
     ]  # fmt: skip
     sets = WorkingSets((), (1, 2), 3, "isl")
@@ -334,7 +335,7 @@ def test_loops_whose_bounds_depend_on_others_show_their_widest_range(tmp_path: P
     )
     statement = polydl.parse(path).statements[0]
     assert statement.box is None
-    assert report.loop_ranges(statement) == ((0, 8), (0, 8))
+    assert documents.loop_ranges(statement) == ((0, 8), (0, 8))
 
 
 def test_code_is_shown_as_the_source_has_it_with_other_loops() -> None:

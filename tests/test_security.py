@@ -12,7 +12,6 @@ import pytest
 from click.testing import CliRunner
 
 import polydl
-from polydl import sandbox
 from polydl.cli import main
 from polydl.codegen.original import original
 from polydl.errors import MissingComponentError
@@ -20,7 +19,8 @@ from polydl.execute.contract import TimingPolicy
 from polydl.execute.exactness import compare_exactly
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
-from polydl.system_calls import without_sockets
+from polydl.system import sandbox
+from polydl.system.system_calls import without_sockets
 
 NEST = """void f(float a[64][64]) {
 #pragma scop

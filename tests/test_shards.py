@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from polydl.cli import command as command_named
 from polydl.cli import main
 from polydl.errors import OptionError
+from polydl.optimization.shards import Shard
 from polydl.records.store import read
-from polydl.shards import Shard
 
 SCRIPT = Path(__file__).parents[1] / "examples" / "slurm" / "collect.sh"
 PRODUCT = """\

@@ -16,7 +16,7 @@ from polydl.errors import IllegalVariantError
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Attach, RewriteStep, Variant
 from polydl.machine import Machine
-from polydl.picks import picks
+from polydl.optimization.picks import picks
 from polydl.pipeline import SpaceOptions
 from polydl.plan.rewrite_steps import is_fused
 from polydl.plan.rewriting import rewritten

@@ -15,16 +15,16 @@ from recorded_space import best, bounded, landscape, measured
 from reuse_examples import MACHINE
 
 from polydl import pipeline, registry
-from polydl.budget import Budget, expected_gain
-from polydl.clock import Clock
 from polydl.contracts.search import Strategy, Trial
 from polydl.errors import OptionError
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Interchange, Tile, Variant
 from polydl.learning.recorded_space import RecordedSpace, Row, RowsNode, named_steps, rows_of, searched
 from polydl.learning.samples import machines_beside, measured_nests, read_records
-from polydl.ranked import ranked_variants
-from polydl.search_space import RankedSpace
+from polydl.optimization.budget import Budget, expected_gain
+from polydl.optimization.ranked import ranked_variants
+from polydl.optimization.search_space import RankedSpace
+from polydl.system.clock import Clock
 from polydl.variants.search.bound import BOUND
 from polydl.variants.search.evolutionary import inherited
 from polydl.variants.search.threshold_ascent import BOUND_TAG, upper_bound

@@ -21,11 +21,11 @@ from polydl.libraries.decision import choose
 from polydl.libraries.kernel import Kernel
 from polydl.libraries.product import symbolic_product
 from polydl.machine import Machine
+from polydl.optimization.tuning import Nest, Tuned
 from polydl.presentation.analysis import dependences_text
 from polydl.presentation.library import library_text
 from polydl.presentation.tuning import tuned_text
 from polydl.reuse.working_sets import working_sets
-from polydl.tuning import Nest, Tuned
 
 RECORDED = Path(__file__).parent / "data" / "bench_results.json"
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import polydl
+from polydl.emission.target import TargetProcessors
 from polydl.errors import MissingComponentError, OptionError
 from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine
-from polydl.target import TargetProcessors
 
 pytestmark = pytest.mark.native
 

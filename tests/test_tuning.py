@@ -10,9 +10,9 @@ import pytest
 
 from polydl.cli import command, main
 from polydl.errors import OptionError
+from polydl.optimization.tuning import Nest, Tuned, nests_of
 from polydl.presentation.tuning import document, line, tuned_text
 from polydl.records.store import read
-from polydl.tuning import Nest, Tuned, nests_of
 
 REFUSED = """\
 void chase(int n, int next[64])

@@ -22,7 +22,7 @@ from polydl.ir.scop import Scop
 from polydl.ir.variant import Attach, Variant
 from polydl.machine import Machine
 from polydl.match.convolution import convolution
-from polydl.picks import picks
+from polydl.optimization.picks import picks
 from polydl.pipeline import SpaceOptions
 from polydl.plan.linear_maps import operations
 from polydl.plan.rewriting import rewritten

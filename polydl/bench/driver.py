@@ -18,16 +18,16 @@ from polydl.bench.results import SCHEMA
 from polydl.errors import AnalysisError, PolydlError
 from polydl.execute.contract import Peer
 from polydl.execute.toolchain import Toolchain
-from polydl.files import temporary_directory
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement
 from polydl.machine import Machine
-from polydl.optimization import optimize
-from polydl.optimized import Optimization
-from polydl.peers import PeerComparison, compare_with_peers
+from polydl.optimization.optimize import optimize
+from polydl.optimization.optimized import Optimization
+from polydl.optimization.peers import PeerComparison, compare_with_peers
+from polydl.optimization.shards import Shard
 from polydl.pipeline import ProgressCallback
 from polydl.plan.rewrite_steps import has_fewer_products
-from polydl.shards import Shard
+from polydl.system.files import temporary_directory
 from polydl.workloads import Layout, Padding, Workload, layout_of, workload
 
 

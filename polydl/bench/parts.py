@@ -8,7 +8,7 @@ from itertools import zip_longest
 from polydl.bench.ratios import Document
 from polydl.bench.results import concluded, require_alike
 from polydl.errors import OptionError
-from polydl.shards import Shard
+from polydl.optimization.shards import Shard
 
 _REMEDY = "name the results of each part of one run, once"
 

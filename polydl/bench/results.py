@@ -10,7 +10,7 @@ from typing import Any
 
 from polydl.bench.ratios import Document, geometric_mean, mean_ratio, own_seconds, ratio
 from polydl.errors import OptionError
-from polydl.files import written_atomically
+from polydl.system.files import written_atomically
 
 # 2: leaders and peers say whether they compute every product of the source; the peer ``onednn`` asks for Winograd, too.
 SCHEMA = 2

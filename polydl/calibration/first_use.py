@@ -21,7 +21,6 @@ from polydl.calibration.tables import timed
 from polydl.contracts import FormulaConstants, GemmShape, GemmSite, Microkernel
 from polydl.errors import ExecutionError
 from polydl.execute.toolchain import Toolchain
-from polydl.files import locked
 from polydl.ir.ranking import Ranking
 from polydl.ir.variant import Variant
 from polydl.machine import Machine
@@ -32,6 +31,7 @@ from polydl.model.calibrated import uncalibrated
 from polydl.model.call_factors import packed_shape
 from polydl.plan.apply import Applied
 from polydl.plan.call_sites import CallSite
+from polydl.system.files import locked
 
 # Element types of calls that can be timed, with their bytes.
 ELEMENTS = {"float": 4, "double": 8}

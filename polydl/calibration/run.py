@@ -26,12 +26,12 @@ from polydl.errors import ExecutionError, MachineError, OptionError
 from polydl.execute.arrays import element_dtype
 from polydl.execute.resources import choose_cores
 from polydl.execute.toolchain import Toolchain
-from polydl.files import replacing
 from polydl.machine import Machine
 from polydl.machine.core import Core, constants
 from polydl.machine.profile import VERSION, Identity, LevelSpeed, Profile, read_for, write
 from polydl.machine.system import System
 from polydl.machine.throughput import Throughput
+from polydl.system.files import replacing
 
 ELEMENTS = (("float", 4), ("double", 8))
 _SITES_PER_STEP = 18

@@ -17,8 +17,8 @@ from polydl.execute.child import Child, ChildError
 from polydl.execute.process_group import run_in_group
 from polydl.execute.resources import choose_cores
 from polydl.execute.toolchain import Toolchain
-from polydl.files import temporary_directory
 from polydl.native import privileged
+from polydl.system.files import temporary_directory
 
 # Seconds of a call and the GFLOPS of the probes before and after, for each sample.
 Samples = list[list[float]]

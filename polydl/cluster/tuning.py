@@ -14,7 +14,7 @@ from polydl.cluster.nodes import connected, types_of
 from polydl.errors import OptionError
 from polydl.machine import Machine
 from polydl.machine.elsewhere import is_here
-from polydl.tuning import Nest, Tuned, tune
+from polydl.optimization.tuning import Nest, Tuned, tune
 
 # Processes for each node, so that one is timed on while the code for the next is made.
 _PROCESSES_PER_NODE = 2
@@ -65,8 +65,8 @@ def tune_on_cluster(
 ) -> Iterator[Tuned]:
     """Optimize all nests for all types of processors, and yield each result as soon as it is there.
 
-    The arguments are those of ``polydl.tuning.tune``. Where there are several types, the folder of a nest has one for
-    each. The nodes are shared by all: what is compiled for one nest is compiled while another is timed.
+    The arguments are those of ``polydl.optimization.tuning.tune``. Where there are several types, the folder of a nest
+    has one for each. The nodes are shared by all: what is compiled for one nest is compiled while another is timed.
     """
     jobs = [
         (replace(nest, directory=nest.directory / key) if len(described) > 1 else nest, executor, machine)

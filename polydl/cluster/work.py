@@ -14,11 +14,11 @@ from polydl.execute.build import build
 from polydl.execute.contract import Built, Finished, TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
-from polydl.files import temporary_directory, write_atomically
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement, Sample
 from polydl.ir.scop import Scop
 from polydl.machine import Machine
+from polydl.system.files import temporary_directory, write_atomically
 
 #: the scheduler's topic of all tasks that ended: kind, worker, and when each began and ended, seconds since 1970
 INTERVALS = "polydl-intervals"

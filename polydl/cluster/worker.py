@@ -6,7 +6,7 @@ import asyncio
 
 from polydl.cluster.nodes import resources
 from polydl.errors import MissingComponentError, ResourceError
-from polydl.files import temporary_directory
+from polydl.system.files import temporary_directory
 
 # Seconds after which a worker ends that has lost its scheduler.
 _WITHOUT_SCHEDULER = 60

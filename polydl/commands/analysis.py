@@ -35,11 +35,11 @@ _SHOWN_VARIANTS = 6
 @debug_option
 def parse(source: Source, json_path: str | None) -> int:
     """Show what was read: loops, statements, arrays, accesses, schedule."""
-    from polydl import report
     from polydl.presentation import nest
+    from polydl.report import documents
 
     scop = source.parse()
-    return show(json_path, report.parse_document(scop), f"{nest.scop_text(scop)}\n{nest.accesses_text(scop)}")
+    return show(json_path, documents.parse_document(scop), f"{nest.scop_text(scop)}\n{nest.accesses_text(scop)}")
 
 
 @click.command()
@@ -54,8 +54,9 @@ def variants(
     source: Source, target: Target, search: Search, show: str | None, verbose: bool, json_path: str | None
 ) -> int:
     """List the legal variants of a loop nest."""
-    from polydl import pipeline, report
+    from polydl import pipeline
     from polydl.presentation import nest, results
+    from polydl.report import documents
 
     scop = source.parse()
     machine = target.machine()
@@ -77,7 +78,7 @@ def variants(
             *([f"  ... {left} more, with -v"] if left else []),
         ]
     )
-    return output.show(json_path, report.variants_document(space, generation, machine, size), text)
+    return output.show(json_path, documents.variants_document(space, generation, machine, size), text)
 
 
 @click.command()
@@ -100,9 +101,10 @@ def rank(
     json_path: str | None,
 ) -> int:
     """Order the variants of a loop nest, the most promising first, with the reason for each place."""
-    from polydl import pipeline, report
+    from polydl import pipeline
     from polydl.presentation import results
     from polydl.presentation.progress import progress_bar
+    from polydl.report import documents
 
     scop = source.parse()
     machine = target.machine()
@@ -126,7 +128,7 @@ def rank(
         explanation = list(words)
 
     def document() -> dict[str, Any]:
-        shown = report.ranking_document(scop, ranking, machine)
+        shown = documents.ranking_document(scop, ranking, machine)
         return {**shown, "explanation": explanation} if explanation else shown
 
     return show(json_path, document, text)
@@ -164,8 +166,9 @@ def analyze(
     json_path: str | None,
 ) -> int:
     """Show the working sets of one variant of a loop nest, and the caches that hold them."""
-    from polydl import pipeline, report
+    from polydl import pipeline
     from polydl.presentation import analysis, results
+    from polydl.report import documents
 
     scop = source.parse()
     machine = target.machine()
@@ -186,4 +189,4 @@ def analyze(
         )
         analysis.draw_working_sets(Path(plot), ranking.entries[:top_k], machine)
         text += f"\n\nDrawn  {plot}"
-    return show(json_path, report.analysis_document(applied, working_sets, machine), text)
+    return show(json_path, documents.analysis_document(applied, working_sets, machine), text)

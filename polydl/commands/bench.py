@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from polydl.bench.driver import Settings
     from polydl.bench.polybench import Program
     from polydl.bench.ratios import Document
-    from polydl.shards import Shard
+    from polydl.optimization.shards import Shard
 
 
 @click.command()

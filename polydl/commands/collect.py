@@ -13,8 +13,8 @@ from polydl.errors import OptionError
 from polydl.presentation.options import debug_option, records_option, require_own_records, sandbox_option, shard_option
 
 if TYPE_CHECKING:
+    from polydl.optimization.shards import Shard
     from polydl.records.store import Damage
-    from polydl.shards import Shard
 
 _BUDGET = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|min|h)?")
 # Runs of fewer variants are not exported: a ranker has little to choose there.

@@ -10,7 +10,6 @@ import click
 from polydl.commands.interrupted import end_if_interrupted
 from polydl.commands.output import fail, write_document
 from polydl.commands.storing import warn_of_directory, warn_of_store
-from polydl.interruption import INTERRUPTION
 from polydl.presentation.options import (
     OUT,
     Detail,
@@ -22,12 +21,13 @@ from polydl.presentation.options import (
     optimization_options,
     prefix_option,
 )
+from polydl.system.interruption import INTERRUPTION
 
 if TYPE_CHECKING:
-    from polydl.fused import FusionResult
     from polydl.ir.scop import Scop
-    from polydl.optimized import Optimization
-    from polydl.report_results import Document
+    from polydl.optimization.fused import FusionResult
+    from polydl.optimization.optimized import Optimization
+    from polydl.report.results import Document
 
 
 @click.command()
@@ -52,17 +52,17 @@ def fuse(
     json_path: str | None,
 ) -> int:
     """Fuse the operators of FILE: say which can be and why others can't, and find the fastest code."""
-    from polydl import report
     from polydl.commands.optimize import check_destinations
-    from polydl.emitted_names import Naming
-    from polydl.fused import FusionResult
-    from polydl.fused import fuse as run
-    from polydl.optimized import OptimizationInterrupted
+    from polydl.emission.names import Naming
+    from polydl.optimization.fused import FusionResult
+    from polydl.optimization.fused import fuse as run
+    from polydl.optimization.optimized import OptimizationInterrupted
     from polydl.pipeline import fusion_pairs
     from polydl.presentation import measured, nest
     from polydl.presentation.calibration import first_use_text
     from polydl.presentation.progress import progress_bar
     from polydl.records.store import default_directory
+    from polydl.report import documents
 
     detail = detail.quieter(json_path)
     source = source.placed(out)
@@ -100,8 +100,8 @@ def fuse(
             )
         # Before anything is said to a terminal that may be gone.
         with INTERRUPTION.deferred():
-            optimization = report.write_report(result.optimization, directory)
-    document = report.fusion_document(optimization, result.pairs)
+            optimization = documents.write_report(result.optimization, directory)
+    document = documents.fusion_document(optimization, result.pairs)
     if optimization.first_use is not None and not detail.quiet:
         click.echo(first_use_text(optimization.first_use), err=True)
     if not detail.quiet:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from polydl.interruption import Interrupted
+from polydl.system.interruption import Interrupted
 
 if TYPE_CHECKING:
-    from polydl.optimized import Optimization
+    from polydl.optimization.optimized import Optimization
 
 
 def end_if_interrupted(result: Optimization) -> None:

@@ -36,10 +36,10 @@ def train(ranker: str, data: tuple[Path, ...], out: Path | None, seed: int, json
     Needs TensorFlow. The same records and the same seed give the same weights.
     """
     from polydl import registry
-    from polydl.files import write_atomically
     from polydl.learning import cards
     from polydl.presentation.learning import card_text
     from polydl.presentation.progress import progress_bar
+    from polydl.system.files import write_atomically
 
     if ranker not in registry.names("trainers"):
         known = ", ".join(registry.names("trainers"))

@@ -26,7 +26,6 @@ from polydl.commands.storing import (
 )
 from polydl.commands.variant import chosen_variant, is_file_of_steps, variant_from_file, variant_option
 from polydl.errors import OptionError
-from polydl.interruption import INTERRUPTION
 from polydl.presentation.options import (
     OUT,
     Detail,
@@ -42,13 +41,14 @@ from polydl.presentation.options import (
     shard_option,
     strategy_option,
 )
+from polydl.system.interruption import INTERRUPTION
 
 if TYPE_CHECKING:
     from polydl.ir.variant import Variant
     from polydl.machine import Machine
-    from polydl.optimized import Optimization
+    from polydl.optimization.optimized import Optimization
+    from polydl.optimization.shards import Shard
     from polydl.records.answers import Answer
-    from polydl.shards import Shard
     from polydl.variants.build_space import VariantSpace
 
 
@@ -122,8 +122,8 @@ def optimize(
     html_path: Path | None,
 ) -> int:
     """Find the fastest variant of a loop nest, check it, and write it as C and as a library."""
-    from polydl.budget import Budget
     from polydl.execute.toolchain import found_compilers
+    from polydl.optimization.budget import Budget
     from polydl.presentation.nest import machine_text
     from polydl.records.questions import question
     from polydl.records.store import default_directory
@@ -208,7 +208,7 @@ def _optimized(
 ) -> int:
     """Do it, and keep it as the answer to a question of that digest."""
     from polydl import registry
-    from polydl.emitted_names import Naming
+    from polydl.emission.names import Naming
     from polydl.execute.toolchain import Toolchain
     from polydl.reading import DEFAULT_FRONTEND
 
@@ -218,16 +218,17 @@ def _optimized(
     source = source.placed(out)
     # First what starts the child processes that read the file, since the rest is imported while they do.
     registry.load("frontends", DEFAULT_FRONTEND)
-    with importing("polydl.optimization", "polydl.variants.build_space", "polydl.report"):
+    with importing("polydl.optimization.optimize", "polydl.variants.build_space", "polydl.report.documents"):
         scop = source.parse()
 
-    from polydl import optimization, report
+    from polydl.emission.target import TargetProcessors
     from polydl.frontend.data import with_data
-    from polydl.optimized import OptimizationInterrupted
+    from polydl.optimization.optimize import optimize
+    from polydl.optimization.optimized import OptimizationInterrupted
     from polydl.presentation import answer, measured, nest, results
     from polydl.presentation.calibration import first_use_text
     from polydl.presentation.progress import progress_bar
-    from polydl.target import TargetProcessors
+    from polydl.report import documents
 
     explain = click.echo if detail.verbose else _silent
     scop = with_data(scop, init=init, inputs=inputs)
@@ -252,7 +253,7 @@ def _optimized(
         chosen = (chosen_variant(variant, partial(search.generate, space)),)
     with progress_bar(wanted=not detail.quiet) as progress:
         try:
-            result = optimization.optimize(
+            result = optimize(
                 scop,
                 machine=machine,
                 out=directory,
@@ -269,8 +270,8 @@ def _optimized(
         # Before anything is said to a terminal that may be gone.
         with INTERRUPTION.deferred():
             result = _with_earlier(result, {"parse": parsed - started, "variants": matched - detected})
-            result = report.write_report(result, directory)
-    document = report.optimization_document(result)
+            result = documents.write_report(result, directory)
+    document = documents.optimization_document(result)
     if result.first_use is not None and not detail.quiet:
         click.echo(first_use_text(result.first_use), err=True)
     if detail.verbose or (not run["run"] and not detail.quiet):
@@ -309,9 +310,9 @@ class _Remembered:
 
 def _remembered(answer: Answer, source: Source, directory: Path, started: float, verbose: bool) -> _Remembered | None:
     """What was found when the same was asked before, with its files in ``directory``; None if it can't be shown."""
-    from polydl.emitted_names import emitted_names
+    from polydl.emission.names import emitted_names
     from polydl.presentation.answer import answer_text
-    from polydl.report import REPORT_FILE
+    from polydl.report.documents import REPORT_FILE
 
     stored = answer.document
     files: dict[str, str | None] = {
@@ -343,9 +344,9 @@ def _show_remembered(
     html_path: Path | None,
 ) -> int:
     """Write the files of an earlier result anew, and show it."""
-    from polydl.files import write_atomically
     from polydl.records import answers
-    from polydl.report import to_text
+    from polydl.report.documents import to_text
+    from polydl.system.files import write_atomically
 
     answers.restore(answer, directory)
     write_atomically(Path(remembered.document["files"]["report"]), to_text(remembered.document))

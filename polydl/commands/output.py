@@ -25,8 +25,8 @@ def show(json_path: str | None, document: dict[str, Any] | Callable[[], dict[str
 
 
 def write_document(document: dict[str, Any], path: str) -> None:
-    from polydl.files import write_atomically
-    from polydl.report import to_text
+    from polydl.report.documents import to_text
+    from polydl.system.files import write_atomically
 
     if path == STANDARD_OUTPUT:
         click.echo(to_text(document), nl=False)

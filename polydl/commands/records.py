@@ -141,9 +141,9 @@ def best(records: Path | None, json_path: str | None, **criteria: Any) -> int:
 @debug_option
 def export(form: str, out: Path | None, records: Path | None, **criteria: Any) -> int:
     """Write the records as a table (CSV) or as lines of JSON that `merge` takes back."""
-    from polydl.files import written_atomically
     from polydl.records.line import to_line
     from polydl.records.queries import to_csv
+    from polydl.system.files import written_atomically
 
     reading = _Reading(records)
     selected = reading.select(_criteria(criteria))

@@ -27,9 +27,9 @@ def report(runs: tuple[str, ...], out: Path, records: Path | None) -> int:
     FILE is the report.json that `polydl optimize` wrote, or its folder, what `optimize --json` wrote, or a page; RUN is
     the id of a run in the records, or the start of it. Without either, it is the newest report below polydl-out.
     """
-    from polydl.files import write_atomically
     from polydl.page import render, sources
     from polydl.records.store import default_directory
+    from polydl.system.files import write_atomically
 
     if len(runs) > 2:
         raise OptionError(f"{len(runs)} runs to compare", remedy="name one or two")
@@ -46,8 +46,8 @@ def report(runs: tuple[str, ...], out: Path, records: Path | None) -> int:
 
 def write_page(document: Mapping[str, Any], path: Path) -> None:
     """The page of a document of ``optimize``. Raises MissingComponentError, ResourceError."""
-    from polydl.files import write_atomically
     from polydl.page.reading import read_run
     from polydl.page.render import run_page
+    from polydl.system.files import write_atomically
 
     write_atomically(path, run_page(read_run(document, str(path))))

@@ -29,7 +29,7 @@ from polydl.presentation.options import (
 from polydl.presentation.output_directory import out_option
 
 if TYPE_CHECKING:
-    from polydl.tuning import Nest
+    from polydl.optimization.tuning import Nest
 
 
 @click.command()
@@ -107,11 +107,11 @@ def tune(
     An interrupted run goes on where it stopped. Ends with status 1 if a nest failed.
     """
     from polydl.machine import Machine
+    from polydl.optimization.tuning import tune as tune_nests
     from polydl.pipeline import Stage
     from polydl.presentation.progress import progress_bar
     from polydl.presentation.tuning import document, line, tuned_text
     from polydl.records.store import default_directory
-    from polydl.tuning import tune as tune_nests
 
     nests = _nests(files, suites, workloads, out or Path(OUT), define, include)[:limit]
     quiet = quiet or json_path == STANDARD_OUTPUT
@@ -128,7 +128,7 @@ def tune(
         tuned = tune_nests(nests, machine=Machine.detect(threads=threads), **given)
     else:
         from polydl.cluster.tuning import machines_of, tune_on_cluster
-        from polydl.sandbox import is_sandboxed
+        from polydl.system.sandbox import is_sandboxed
 
         if is_sandboxed():
             raise OptionError("there is no sandbox on nodes", remedy="leave out --sandbox or --cluster")
@@ -157,7 +157,7 @@ def _nests(
     define: tuple[str, ...],
     include: tuple[str, ...],
 ) -> tuple[Nest, ...]:
-    from polydl.tuning import nests_of
+    from polydl.optimization.tuning import nests_of
     from polydl.workloads import suite
     from polydl.workloads import suites as known
 

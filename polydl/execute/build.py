@@ -18,9 +18,9 @@ from polydl.execute.contract import Built, Progress
 from polydl.execute.process_group import kill_group
 from polydl.execute.resources import DISK_FULL, check_executable, disk_full
 from polydl.execute.toolchain import Toolchain
-from polydl.interruption import INTERRUPTION
 from polydl.ir.kernel import KernelSource
-from polydl.sandbox import inside, is_sandboxed
+from polydl.system.interruption import INTERRUPTION
+from polydl.system.sandbox import inside, is_sandboxed
 
 COMPILE_TIMEOUT_SECONDS = 120.0
 

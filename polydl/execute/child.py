@@ -21,9 +21,9 @@ from typing import Any
 from polydl.errors import MissingComponentError, ResourceError
 from polydl.execute.arrays import Data
 from polydl.execute.resources import DISK_FULL, disk_full
-from polydl.interruption import INTERRUPTION
 from polydl.ir.measurement import Status
-from polydl.sandbox import environment, exit_status_of, inside, is_sandboxed
+from polydl.system.interruption import INTERRUPTION
+from polydl.system.sandbox import environment, exit_status_of, inside, is_sandboxed
 
 _STDERR_BYTES = 1 << 20
 WORKER = (sys.executable, "-P", "-m", "polydl.execute.worker")

@@ -32,7 +32,7 @@ from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Exactness
 from polydl.ir.scop import Array, Scop
-from polydl.sandbox import confined, environment, exit_status_of, inside, is_sandboxed
+from polydl.system.sandbox import confined, environment, exit_status_of, inside, is_sandboxed
 
 # No vector instructions but those that every processor has, so that the C for other processors is taken.
 _FLAGS = ("-fwrapv", "-w")

@@ -11,7 +11,7 @@ from polydl.execute.participant import Job
 from polydl.execute.ranges import divided_by_diagonals, drawn_integers
 from polydl.execute.tolerance import tolerance
 from polydl.ir.scop import Array, Parameter, Scop
-from polydl.sandbox import is_sandboxed
+from polydl.system.sandbox import is_sandboxed
 
 # Inputs of at least this size together are in memory once, for all processes.
 _SHARED_BYTES = 32 << 20

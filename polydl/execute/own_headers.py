@@ -6,7 +6,7 @@ import os.path
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from polydl.inclusions import inclusions
+from polydl.emission.inclusions import inclusions
 
 
 def own_headers(texts: Iterable[str], flags: Iterable[str]) -> dict[str, str]:

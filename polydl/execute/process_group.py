@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from polydl.interruption import INTERRUPTION
+from polydl.system.interruption import INTERRUPTION
 
 # For the last of a group that was killed to be gone.
 _DYING_SECONDS = 5.0

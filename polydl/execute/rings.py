@@ -17,7 +17,7 @@ from typing import Literal
 import numpy as np
 
 from polydl.c_tokens import Token, TokenKind, code, floating, tokens
-from polydl.inclusions import inclusions
+from polydl.emission.inclusions import inclusions
 
 Ring = Literal["integers modulo 2^32", "integers modulo 2^31 - 1"]
 INTEGERS: Ring = "integers modulo 2^32"

@@ -16,8 +16,8 @@ from polydl.execute.expected import Expected, Originals
 from polydl.execute.participant import Job, Participant
 from polydl.execute.rounds import longest_seconds, usual_rate
 from polydl.execute.timing import Timer
-from polydl.interruption import INTERRUPTION
 from polydl.ir.measurement import Measurement
+from polydl.system.interruption import INTERRUPTION
 
 # Most participants of the final, if there are several waves.
 _FINALISTS = 4

@@ -19,7 +19,7 @@ from polydl.execute.comparison import changed
 from polydl.execute.sampling import Reply, Sampler, serve
 from polydl.execute.worker import Inputs, Worker
 from polydl.ir.measurement import Status
-from polydl.sandbox import limit
+from polydl.system.sandbox import limit
 
 # Times as long as the fastest kernel: one that takes longer gives one sample.
 _BEHIND = 2.0

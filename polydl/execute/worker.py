@@ -19,7 +19,7 @@ from polydl.execute.arrays import Buffer, Data, element_dtype, is_floating, numb
 from polydl.execute.comparison import compare, distances, first_not_finite, mark_noise, store
 from polydl.execute.sampling import MOST_COLD_REPEATS, MOST_REPEATS, Reply, Sampler, serve
 from polydl.native import runtime
-from polydl.sandbox import limit
+from polydl.system.sandbox import limit
 
 # Elements per array that are inspected to see whether values drift.
 _INSPECTED = 1 << 16

@@ -11,12 +11,12 @@ from typing import Any
 
 from polydl.bfloat16 import ELEMENT
 from polydl.errors import OptionError
-from polydl.files import temporary_directory
 from polydl.frontend.constants import with_constants
 from polydl.frontend.passes import Job, asked
 from polydl.frontend.source import Edit, EditedText, read_source
 from polydl.ir.data import Initializer, Inputs
 from polydl.ir.scop import Scop
+from polydl.system.files import temporary_directory
 
 _TIMEOUT_SECONDS = 60.0
 _INTEGERS = frozenset({"int", "long", "long long", "short", "unsigned int", "unsigned long", "char"})

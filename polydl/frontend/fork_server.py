@@ -18,7 +18,7 @@ from pathlib import Path
 
 from polydl.execute.process_group import kill_group
 from polydl.frontend.forking import forked
-from polydl.interruption import INTERRUPTION
+from polydl.system.interruption import INTERRUPTION
 
 # Of a question or an answer; both name files.
 _MESSAGE_BYTES = 1 << 16

@@ -7,9 +7,9 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
+from polydl.emission.inclusions import inclusions
 from polydl.errors import SourceError
 from polydl.frontend.source import MOST_BYTES, line_of, not_a_file, one_line
-from polydl.inclusions import inclusions
 
 
 def check_includes(text: str, file: str, directories: Sequence[str]) -> None:

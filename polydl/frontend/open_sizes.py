@@ -11,11 +11,11 @@ from typing import Any
 
 import islpy as isl
 
-from polydl.files import temporary_directory
 from polydl.frontend.passes import Job, clang_pass, pet_pass
 from polydl.frontend.pet_library import find_pet_library
 from polydl.frontend.source import read_source
 from polydl.ir.scop import Scop
+from polydl.system.files import temporary_directory
 
 _TIMEOUT_SECONDS = 60.0
 # Types that hold every subscript, so that a cast to them changes nothing.

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from polydl.errors import OptionError, SourceError, UnsupportedConstructError
-from polydl.files import temporary_directory
 from polydl.frontend import checks
 from polydl.frontend.annotation import Annotation, substitute_annotations
 from polydl.frontend.facts import SourceFacts
@@ -27,6 +26,7 @@ from polydl.frontend.passes import Job, clang_pass, no_room, pet_pass
 from polydl.frontend.pet_library import PetLibrary, find_pet_library
 from polydl.frontend.source import Edit, EditedText, Place, check_path, line_of, read_source
 from polydl.ir.scop import Scop
+from polydl.system.files import temporary_directory
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _PRAGMAS_BEFORE = re.compile(r"(?:^[ \t]*#[ \t]*pragma\b(?:[^\n\\]|\\\r?\n|\\.)*\n\s*)+\Z", re.MULTILINE)

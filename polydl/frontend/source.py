@@ -14,7 +14,7 @@ from pathlib import Path
 
 from polydl.c_tokens import TokenKind, tokens
 from polydl.errors import SourceError, printable
-from polydl.files import NO_TEXT, is_text
+from polydl.system.files import NO_TEXT, is_text
 
 #: No source that a person wrote comes near; the passes over a file of this size take seconds.
 MOST_BYTES = 4 << 20

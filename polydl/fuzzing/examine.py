@@ -21,7 +21,6 @@ from polydl.errors import AnalysisError, CodegenError, IllegalVariantError, Poly
 from polydl.execute.exactness import compare_exactly, estimated_seconds
 from polydl.execute.tolerance import tolerance
 from polydl.execute.toolchain import Toolchain
-from polydl.files import temporary_directory
 from polydl.fuzzing.drawing import after_rewrites, beyond_space, from_space
 from polydl.fuzzing.generator import LEVELS, Case
 from polydl.fuzzing.running import NoReferenceError, Reference, reference, run
@@ -34,6 +33,7 @@ from polydl.machine import Machine
 from polydl.machine.system import System
 from polydl.pipeline import kernel, parse, rank, space_on
 from polydl.plan.apply import Applied
+from polydl.system.files import temporary_directory
 
 if TYPE_CHECKING:
     from polydl.variants.build_space import VariantSpace

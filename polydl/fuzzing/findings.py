@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from polydl.errors import OptionError
-from polydl.files import write_atomically
 from polydl.fuzzing.examine import Failure
 from polydl.fuzzing.generator import Case, Conditions
 from polydl.ir.variant import Variant
+from polydl.system.files import write_atomically
 from polydl.variant_json import variant_from_json
 
 SOURCE, STEPS, DESCRIPTION = "nest.c", "variant.json", "finding.json"

@@ -37,7 +37,7 @@ class Ranking:
     #: best first
     entries: tuple[RankedVariant, ...]
     #: ids of the same variants, best first by another predictor, which may be right where this one has learned
-    #: nothing like them; picks are taken from both in turns (``polydl.picks``). Empty for none
+    #: nothing like them; picks are taken from both in turns (``polydl.optimization.picks``). Empty for none
     second: tuple[str, ...] = ()
 
     def __repr__(self) -> str:

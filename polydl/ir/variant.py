@@ -64,7 +64,7 @@ class NestStep(Step):
     nest: Annotated[int, "The nest, by its place among those that loop distribution makes.", {"minimum": 0}]
 
     #: whether variants that differ in this step, or in the tiles of its loops, are of different kinds
-    #: (``polydl.picks``)
+    #: (``polydl.optimization.picks``)
     tells_kind: ClassVar[bool] = False
 
     @property

@@ -21,7 +21,6 @@ from polydl.contracts import Candidate
 from polydl.errors import AnalysisError, IllegalVariantError, OptionError
 from polydl.execute.contract import Built, Executor, TimingPolicy
 from polydl.execute.toolchain import Toolchain
-from polydl.files import temporary_directory, written_atomically
 from polydl.frontend.child import fork_server
 from polydl.ir.measurement import Measurement
 from polydl.ir.scop import Scop
@@ -32,6 +31,7 @@ from polydl.pipeline import ProgressCallback, Stage
 from polydl.records.record import Record, Setting, code_digest, make_record
 from polydl.records.setting import setting_of
 from polydl.records.store import append, read
+from polydl.system.files import temporary_directory, written_atomically
 from polydl.workloads import suite, workload
 from polydl.workloads import suites as known
 

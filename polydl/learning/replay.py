@@ -8,11 +8,11 @@ from functools import lru_cache
 
 from polydl import pipeline
 from polydl.errors import PolydlError
-from polydl.files import temporary_directory
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Variant
 from polydl.plan.apply import apply
 from polydl.records.record import Record
+from polydl.system.files import temporary_directory
 from polydl.workloads import workload
 
 

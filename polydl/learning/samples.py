@@ -239,7 +239,7 @@ def machines_beside(source: Path, *, anew: bool = False) -> Callable[[Setting], 
 
 def write_compressed(records: Iterable[Record], path: Path) -> int:
     """Write records to a compressed file, atomically. Returns their number."""
-    from polydl.files import written_atomically
+    from polydl.system.files import written_atomically
 
     count = 0
     with written_atomically(path) as file, lzma.open(file, "wb", preset=9 | lzma.PRESET_EXTREME) as compressed:

@@ -7,11 +7,11 @@ from random import Random
 import numpy as np
 
 from polydl.execute.build import build
-from polydl.files import temporary_directory
 from polydl.libraries.build import Library, alone
 from polydl.libraries.callable import AnySize
 from polydl.libraries.decision import Leaf
 from polydl.libraries.unit import ORIGINAL, unit
+from polydl.system.files import temporary_directory
 
 # Element types that are filled with random numbers.
 _TYPES = {"float": np.float32, "double": np.float64}

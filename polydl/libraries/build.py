@@ -8,10 +8,9 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polydl.emitted_names import Naming
+from polydl.emission.names import Naming
 from polydl.errors import OptionError, UnsupportedConstructError
 from polydl.execute.toolchain import Toolchain
-from polydl.files import temporary_directory
 from polydl.frontend.child import fork_server
 from polydl.ir.kernel import KernelSource
 from polydl.ir.scop import Scop
@@ -37,6 +36,7 @@ from polydl.libraries.symbolic import SymbolicNest, symbolic_nest
 from polydl.libraries.unit import ORIGINAL, unit
 from polydl.machine import Machine
 from polydl.pipeline import ProgressCallback, Stage, parse
+from polydl.system.files import temporary_directory
 
 if TYPE_CHECKING:
     from polydl.libraries.learned import LearnedModel, Selected

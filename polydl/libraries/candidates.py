@@ -17,7 +17,7 @@ from polydl.libraries.product import SymbolicProduct
 from polydl.libraries.product_code import ProductCode
 from polydl.libraries.symbolic import SymbolicNest
 from polydl.machine import Machine
-from polydl.optimization import optimize
+from polydl.optimization.optimize import optimize
 from polydl.pipeline import apply, generate_variants
 from polydl.poly.legality import parallel_is_legal
 

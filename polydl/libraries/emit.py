@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polydl.codegen.tvm_ffi import ForeignCall, foreign_call
-from polydl.emit import head_comment, own_directory, processor_clause, tensors_clause, write_unit
-from polydl.emitted_names import FileKind, emitted_names
-from polydl.files import write_atomically
+from polydl.emission.emit import head_comment, own_directory, processor_clause, tensors_clause, write_unit
+from polydl.emission.names import FileKind, emitted_names
 from polydl.ir.interface import Clause, Interface
 from polydl.ir.kernel import KernelSource
 from polydl.libraries.decision import Condition, Decision, choose
 from polydl.libraries.open_shapes import open_shapes
 from polydl.libraries.ranges import every_size
+from polydl.system.files import write_atomically
 
 if TYPE_CHECKING:
     from polydl.libraries.build import Library

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from polydl.errors import ExecutionError
-from polydl.files import temporary_directory
 from polydl.libraries.measuring import ShapeMeasuring
 from polydl.libraries.shapes import Shape
 from polydl.libraries.unit import ORIGINAL
-from polydl.optimization import optimize
+from polydl.optimization.optimize import optimize
 from polydl.pipeline import ProgressCallback, Stage
+from polydl.system.files import temporary_directory
 
 if TYPE_CHECKING:
     from polydl.libraries.build import Library

@@ -18,9 +18,9 @@ from polydl.ir.measurement import Measurement
 from polydl.ir.scop import Scop
 from polydl.libraries.unit import ORIGINAL
 from polydl.machine import Machine
+from polydl.optimization.unmeasured import unmeasured
 from polydl.records.resume import book_of, to_run
 from polydl.records.store import default_directory
-from polydl.unmeasured import unmeasured
 
 # Rounds in which the candidates of one shape give a sample each.
 _MOST_ROUNDS = 15

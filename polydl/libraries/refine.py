@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from polydl.errors import OptionError
-from polydl.files import temporary_directory
 from polydl.libraries.build import Library, Measured, alone, chosen_library
 from polydl.libraries.candidates import proved
 from polydl.libraries.measuring import ShapeMeasuring
 from polydl.libraries.shapes import Shape
 from polydl.pipeline import ProgressCallback, Stage
+from polydl.system.files import temporary_directory
 
 
 def refined(

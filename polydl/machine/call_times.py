@@ -15,8 +15,8 @@ from typing import Any
 import tomli_w
 
 from polydl.errors import MachineError
-from polydl.files import replacing
 from polydl.machine.core import Constant
+from polydl.system.files import replacing
 
 _VERSION = 2
 

@@ -15,9 +15,9 @@ from typing import Any
 import tomli_w
 
 from polydl.errors import MachineError
-from polydl.files import writing
 from polydl.machine.core import CONSTANTS
 from polydl.machine.throughput import Throughput
+from polydl.system.files import writing
 
 VERSION = 1
 REMEDY = "run `polydl calibrate` to measure this machine, which takes one to two minutes"

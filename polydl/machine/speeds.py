@@ -13,9 +13,9 @@ from statistics import median
 
 import tomli_w
 
-from polydl.files import replacing
 from polydl.machine.profile import Profile, is_usable
 from polydl.native import Runtime, runtime
+from polydl.system.files import replacing
 
 # Of the probes; what earlier ones measured is measured again.
 _VERSION = 3

@@ -19,7 +19,6 @@ from typing import Any, TypeVar
 import tomli_w
 
 from polydl.errors import MachineError
-from polydl.files import writing
 from polydl.machine.caches import CacheLevel, check_cache_sizes, parse_cache_sizes
 from polydl.machine.call_times import CallTimes, read_call_times
 from polydl.machine.core import Constant, Core, cache_constants, constants
@@ -28,6 +27,7 @@ from polydl.machine.profile import Profile
 from polydl.machine.speeds import Speeds, calibrated_speeds, stored_or_measured
 from polydl.machine.system import System, default_directory, find
 from polydl.machine.throughput import Throughput
+from polydl.system.files import writing
 
 _Kind = TypeVar("_Kind")
 

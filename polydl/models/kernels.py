@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 from polydl.errors import PolydlError
 from polydl.execute.process_group import run_in_group
 from polydl.execute.toolchain import Toolchain
-from polydl.files import temporary_directory
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.machine import Machine
-from polydl.sandbox import inside, is_sandboxed
+from polydl.system.files import temporary_directory
+from polydl.system.sandbox import inside, is_sandboxed
 
 if TYPE_CHECKING:
-    from polydl.optimized import Optimization
+    from polydl.optimization.optimized import Optimization
 
 #: What stands in the C text for the function's name, which is a digest of the text.
 PLACE_OF_NAME = "kernel"
@@ -107,11 +107,11 @@ def _optimized(
     options: KernelOptions,
     installed: Sequence[str] | None,
 ) -> Kernel:
-    from polydl.emitted_names import FILE_KINDS, FileKind
-    from polydl.optimization import optimize
+    from polydl.emission.names import FILE_KINDS, FileKind
+    from polydl.optimization.optimize import optimize
     from polydl.records import answers
     from polydl.records.store import default_directory
-    from polydl.report import optimization_document
+    from polydl.report.documents import optimization_document
 
     records = default_directory() if options.records is True else options.records
     digest = _question(path, constants, machine, options, installed)
@@ -193,8 +193,8 @@ def _question(
 
 def _description(result: Optimization) -> dict[str, Any]:
     """What is kept of an optimization beside its files."""
-    from polydl.emitted_names import emitted_names
-    from polydl.linking import lines
+    from polydl.emission.linking import lines
+    from polydl.emission.names import emitted_names
     from polydl.plan.step_words import variant_in_words
 
     names = emitted_names(result.exported, Path())

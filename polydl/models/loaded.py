@@ -13,10 +13,10 @@ from typing import Any, Never, SupportsIndex
 import numpy as np
 
 from polydl.errors import ArgumentError, MissingComponentError, OptionError, ResourceError
-from polydl.files import write_atomically
 from polydl.ir.scop import ALIGNMENT
 from polydl.models.graph import Array
 from polydl.models.manifest import Manifest, read_manifest
+from polydl.system.files import write_atomically
 
 # Of a model that takes little time.
 _MOST_CALLS = 100

@@ -12,7 +12,6 @@ import numpy as np
 from polydl.errors import ExecutionError
 from polydl.execute.process_group import run_in_group
 from polydl.execute.toolchain import Toolchain
-from polydl.files import temporary_directory, write_atomically
 from polydl.ir.scop import ALIGNMENT, REAL_BYTES
 from polydl.machine import Machine
 from polydl.models import epilogue, memory
@@ -23,7 +22,8 @@ from polydl.models.layout import Layout
 from polydl.models.layout_choice import choose
 from polydl.models.manifest import MANIFEST, Entry, Manifest, Tensor
 from polydl.models.readme import readme
-from polydl.sandbox import inside, is_sandboxed
+from polydl.system.files import temporary_directory, write_atomically
+from polydl.system.sandbox import inside, is_sandboxed
 
 Progress = Callable[[int, int], None]
 _FLOAT = REAL_BYTES["float"]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from polydl.emit import own_directory
+from polydl.emission.emit import own_directory
 from polydl.errors import ExecutionError
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.machine import Machine

@@ -14,7 +14,7 @@ from polydl.plan.nest_plan import Plan
 from polydl.presentation.nest import subscripted
 from polydl.presentation.notation import size, tile_name, wrapped
 from polydl.presentation.tables import rendered, table
-from polydl.report import innermost_level
+from polydl.report.documents import innermost_level
 from polydl.reuse.explain import shrink_to_fit
 
 _HEADINGS = ("reuse of", "carrier", "nearest", "farthest", "to fit nearer", "kinds")
@@ -95,7 +95,7 @@ def draw_working_sets(path: Path, entries: Sequence[RankedVariant], machine: Mac
         raise MissingComponentError("matplotlib is not installed", remedy="pip install matplotlib") from error
     from io import BytesIO
 
-    from polydl.files import write_atomically
+    from polydl.system.files import write_atomically
 
     matplotlib.rcParams["svg.hashsalt"] = "polydl"
     figure, axes = pyplot.subplots(figsize=(8, 4.5))

@@ -11,7 +11,6 @@ from typing import Any
 
 from polydl.contracts import MeasuredNest
 from polydl.errors import MissingComponentError
-from polydl.files import write_atomically
 from polydl.learning.evaluation import (
     DEFAULT_ORDER,
     ORACLE,
@@ -27,6 +26,7 @@ from polydl.learning.metrics import TOP, Interval
 from polydl.machine import Machine
 from polydl.presentation.notation import NOTHING, counted, wrapped
 from polydl.presentation.tables import rendered, table
+from polydl.system.files import write_atomically
 
 # File names of the paper's figures by the group that they show; all matrix products are in one.
 _FIGURES = {"fastrcnn": "figure-10-fastrcnn", "resnet": "figure-12-resnet", "maskrcnn": "figure-14-maskrcnn"}

@@ -15,7 +15,7 @@ from polydl.machine import Core, Machine
 from polydl.machine.core import CONSTANTS, Source
 from polydl.plan.rewrite_steps import description
 from polydl.presentation.notation import count, counted, number, size, wrapped
-from polydl.report import loop_ranges
+from polydl.report.documents import loop_ranges
 
 if TYPE_CHECKING:
     from polydl.match.product import NoMatch

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from polydl.ir.numerics import Numerics
     from polydl.ir.scop import Scop
     from polydl.machine import Machine
+    from polydl.optimization.shards import Shard
     from polydl.pipeline import ApplyOptions
-    from polydl.shards import Shard
     from polydl.variants.build_space import VariantSpace
     from polydl.variants.generation import Generation
     from polydl.workloads import Element, Layout, Padding, Workload
@@ -94,7 +94,7 @@ class Source:
         from polydl.reading import parse
 
         if self.file is None:
-            from polydl.files import temporary_directory
+            from polydl.system.files import temporary_directory
 
             with temporary_directory() as directory:
                 placed = self.placed(directory)
@@ -349,7 +349,7 @@ records_option = click.option(
 
 
 def _shard(_context: click.Context, _parameter: click.Parameter, value: str | None) -> Shard | None:
-    from polydl.shards import Shard
+    from polydl.optimization.shards import Shard
 
     return None if value is None else Shard.parse(value)
 
@@ -373,7 +373,7 @@ def require_own_records(shard: Shard | None, records: Path | None) -> None:
 
 def _enter_sandbox(context: click.Context, _parameter: click.Parameter, value: bool) -> None:
     if value:
-        from polydl.sandbox import sandboxed
+        from polydl.system.sandbox import sandboxed
 
         context.with_resource(sandboxed())
 

@@ -19,7 +19,7 @@ def out_option(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 def _require_text(_context: click.Context, _parameter: click.Parameter, value: Path | None) -> Path | None:
     """Before anything long is done: what is written there names the directory, and is UTF-8. Raises OptionError."""
     from polydl.errors import OptionError, printable
-    from polydl.files import NO_TEXT, is_text
+    from polydl.system.files import NO_TEXT, is_text
 
     if value is not None and not is_text(value):
         raise OptionError(NO_TEXT, construct=f"--out {printable(str(value))}", remedy="name another directory")

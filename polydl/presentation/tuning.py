@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from polydl.optimization.tuning import Tuned
 from polydl.presentation.notation import NOTHING, counted, duration, number
 from polydl.presentation.tables import rendered, table
-from polydl.tuning import Tuned
 
 
 def tuned_text(results: Sequence[Tuned]) -> str:

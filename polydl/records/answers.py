@@ -29,10 +29,10 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from polydl.emitted_names import FILE_KINDS, OPTIONAL_FILES, FileKind, emitted_names
+from polydl.emission.names import FILE_KINDS, OPTIONAL_FILES, FileKind, emitted_names
 from polydl.errors import ResourceError
-from polydl.files import sweep, write_atomically
 from polydl.records.record import now
+from polydl.system.files import sweep, write_atomically
 
 _FOLDER = "answers"
 _DOCUMENT = "document.json"

@@ -27,9 +27,9 @@ import platformdirs
 
 from polydl.errors import RecordsError, ResourceError
 from polydl.execute.resources import DISK_FULL, disk_full
-from polydl.files import replacing
 from polydl.records.line import MOST_LINE_BYTES, OtherPolydlError, from_line, to_line
 from polydl.records.record import Record
+from polydl.system.files import replacing
 
 _SUFFIX = ".jsonl"
 _BACKUP = ".bak"

@@ -12,11 +12,11 @@ import msgspec
 import torch
 
 from polydl.execute.toolchain import found_compilers
-from polydl.files import write_atomically
 from polydl.machine import Machine
 from polydl.models.kernels import Kernel, Nest
 from polydl.models.program import lower
 from polydl.records import questions
+from polydl.system.files import write_atomically
 from polydl.torch.export import Exported
 from polydl.torch.segments import Kept, Segment
 

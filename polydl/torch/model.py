@@ -14,7 +14,7 @@ from typing import Any, Never, SupportsIndex
 import torch
 from torch.utils import _pytree as pytree
 
-from polydl.emit import own_directory
+from polydl.emission.emit import own_directory
 from polydl.errors import ArgumentError, ExecutionError, OptionError, ResourceError
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.machine import Machine

@@ -1,8 +1,9 @@
 """The strategy ``ranked``: the ranking's order, corrected by what was measured of each kind of variant.
 
-Where a prediction is wrong, those of its kind are wrong alike (``polydl.picks``): the mean of log(measured / predicted)
-of a kind, drawn to that of all variants while few of it were measured, moves all of the kind up or down. A variant also
-waits the longer, the more of its kind were measured. With each batch, further variants are drawn and ranked.
+Where a prediction is wrong, those of its kind are wrong alike (``polydl.plan.kinds``): the mean of
+log(measured / predicted) of a kind, drawn to that of all variants while few of it were measured, moves all of the kind
+up or down. A variant also waits the longer, the more of its kind were measured. With each batch, further variants are
+drawn and ranked.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from dataclasses import dataclass
 
 from polydl.contracts.search import Search, SearchSpace, Trial
 from polydl.ir.variant import Variant
-from polydl.picks import kind
+from polydl.plan.kinds import kind
 
 # Variants that are drawn for each batch.
 DRAWN = 200

@@ -19,13 +19,13 @@ from polydl.codegen.original import original
 from polydl.errors import MissingComponentError, OptionError
 from polydl.execute.process_group import run_in_group
 from polydl.execute.toolchain import Toolchain
-from polydl.files import temporary_directory
 from polydl.ir.kernel import KernelSource
+from polydl.optimization.plain_builds import fast_flags
 from polydl.pipeline import kernel
-from polydl.plain_builds import fast_flags
+from polydl.system.files import temporary_directory
 
 if TYPE_CHECKING:
-    from polydl.optimized import Optimization
+    from polydl.optimization.optimized import Optimization
 
 _POLLY = ("-mllvm", "-polly")
 _POLLY_THREADS = ("-mllvm", "-polly-parallel")

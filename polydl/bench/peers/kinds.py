@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from polydl.bench.peers.native import HERE, UnavailableError, library
 from polydl.execute.contract import Peer
-from polydl.files import temporary_directory
+from polydl.system.files import temporary_directory
 from polydl.workloads import Convolution, Workload, workload
 
 _NATIVE = "-march=native" if platform.machine() in ("x86_64", "i686") else "-mcpu=native"

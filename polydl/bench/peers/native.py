@@ -12,7 +12,7 @@ from pathlib import Path
 import platformdirs
 
 from polydl.execute.process_group import run_in_group
-from polydl.files import temporary_directory, write_atomically
+from polydl.system.files import temporary_directory, write_atomically
 
 _TIMEOUT_SECONDS = 120
 _KEPT_LINES = 8

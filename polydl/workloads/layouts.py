@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from polydl.divisors import divisors
-from polydl.workload_nests import Convolution, Layout
+from polydl.workloads.nests import Convolution, Layout
 
 # Floats of a vector, how long a block had better be, and how long it may be.
 _VECTOR, _LONG_BLOCK, _LONGEST_BLOCK = 16, 64, 256

@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from polydl import one_thread
-from polydl.clock import Clock
 from polydl.contracts import Candidate, Ranker
 from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.variant import Variant
 from polydl.machine import Machine
-from polydl.picks import picks
+from polydl.optimization import one_thread
+from polydl.optimization.picks import picks
 from polydl.pipeline import ApplyOptions, ProgressCallback, candidates
 from polydl.plan.rewrite_steps import is_fused
+from polydl.system.clock import Clock
 
 if TYPE_CHECKING:
     from polydl.variants.build_space import VariantSpace

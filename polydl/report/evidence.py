@@ -18,7 +18,7 @@ from polydl.machine import Machine
 
 if TYPE_CHECKING:
     from polydl.contracts import Candidate
-    from polydl.optimized import Optimization
+    from polydl.optimization.optimized import Optimization
 
 
 def machine_speeds(machine: Machine) -> dict[str, Any]:

@@ -11,11 +11,11 @@ from polydl.execute.rounds import times_as_fast
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.ir.scop import Scop
 from polydl.machine import Machine
-from polydl.optimization import machine_on, optimize
-from polydl.optimized import Optimization
+from polydl.optimization.optimize import machine_on, optimize
+from polydl.optimization.optimized import Optimization
+from polydl.optimization.tried import Tried
 from polydl.pipeline import fusion_pairs, parse
 from polydl.plan.rewrite_steps import is_fused
-from polydl.tried import Tried
 
 if TYPE_CHECKING:
     from polydl.fusion.report import OperatorPair

@@ -15,11 +15,11 @@ from contextvars import ContextVar
 from pathlib import Path
 
 from polydl.errors import MissingComponentError
-from polydl.system_calls import filter_path
+from polydl.system.system_calls import filter_path
 
 _PROGRAM = "bwrap"
-# No network, no sight of other processes, nothing to write to; it ends with this process. polydl.system_calls takes the
-# sockets of the file system away.
+# No network, no sight of other processes, nothing to write to; it ends with this process. polydl.system.system_calls
+# takes the sockets of the file system away.
 _OPTIONS = (
     *("--unshare-user", "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--die-with-parent"),
     *("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"),

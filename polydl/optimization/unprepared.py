@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from polydl.codegen.original import harness, original
 from polydl.execute.contract import Executor, TimingPolicy
 from polydl.execute.toolchain import Toolchain
-from polydl.files import temporary_directory
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement
+from polydl.system.files import temporary_directory
 
 if TYPE_CHECKING:
-    from polydl.optimized import Optimization
+    from polydl.optimization.optimized import Optimization
 
 _BUDGET_SECONDS = 5.0
 

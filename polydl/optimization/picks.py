@@ -4,25 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from polydl.ir.families import RECURSIVE
 from polydl.ir.ranking import RankedVariant, Ranking
-from polydl.ir.variant import Tile, UseMicrokernel, Variant
-from polydl.plan.rewrite_steps import families, has_fewer_products
-
-
-def kind(variant: Variant) -> tuple[object, ...]:
-    """What variants of one kind share: the rewrites, and the microkernels with their loops and tiles.
-
-    Where there is none, what is summed side by side, what is written past the caches, and how long vectors are. Of
-    products by blocks of blocks, the sizes of these and by which microkernels they are multiplied.
-    """
-    rewrites = [step.json_name for step in variant.scop_steps]
-    if RECURSIVE in families(variant.rewrites):
-        numbers = [value for step in variant.rewrites for value in vars(step).values() if isinstance(value, int)]
-        return (*rewrites, *numbers, *sorted(_microkernels(variant)))
-    tiles = {(step.nest, step.loop): step.sizes[-1] for step in variant.steps if isinstance(step, Tile)}
-    steps = [step for step in variant.nest_steps if step.tells_kind]
-    return (*rewrites, *((step, *(tiles.get((step.nest, loop)) for loop in step.loops)) for step in steps))
+from polydl.ir.variant import Variant
+from polydl.plan.kinds import kind, microkernels_of
+from polydl.plan.rewrite_steps import has_fewer_products
 
 
 def picks(ranking: Ranking, count: int) -> tuple[tuple[int, RankedVariant], ...]:
@@ -62,10 +47,6 @@ def _in_turns(ranking: Ranking, places: Sequence[tuple[int, RankedVariant]]) -> 
     return list(taken.values())
 
 
-def _microkernels(variant: Variant) -> frozenset[str]:
-    return frozenset(step.name for step in variant.steps if isinstance(step, UseMicrokernel))
-
-
 def _strangers(places: Sequence[tuple[int, RankedVariant]], count: int) -> list[tuple[int, RankedVariant]]:
     """The first variants that multiply as too few of the first ``count`` do.
 
@@ -80,11 +61,11 @@ def _strangers(places: Sequence[tuple[int, RankedVariant]], count: int) -> list[
         for place in places[count:]:
             variant = place[1].variant
             same = known.setdefault(way(variant), set())
-            if _microkernels(variant) and len(same) < least and kind(variant) not in same:
+            if microkernels_of(variant) and len(same) < least and kind(variant) not in same:
                 same.add(kind(variant))
                 found.append(place)
     return found[: count // 3]
 
 
 def _way(variant: Variant) -> tuple[bool, frozenset[str]]:
-    return has_fewer_products(variant), _microkernels(variant)
+    return has_fewer_products(variant), microkernels_of(variant)

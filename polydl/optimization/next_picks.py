@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.variant import Variant
-from polydl.picks import picks
-from polydl.tried import Tried
+from polydl.optimization.picks import picks
+from polydl.optimization.tried import Tried
 
 # As many times the picks are asked for once more in all.
 _BATCHES = 2

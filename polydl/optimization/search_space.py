@@ -14,7 +14,7 @@ from polydl.ir.variant import Variant
 from polydl.pipeline import candidates, decision_tree
 
 if TYPE_CHECKING:
-    from polydl.ranked import RankedVariants
+    from polydl.optimization.ranked import RankedVariants
     from polydl.variants.search.nodes import SpaceNode
 
 _DRAWS = 10

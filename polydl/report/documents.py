@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from polydl import report_evidence
-from polydl.emitted_names import FILE_KINDS
+from polydl.emission.names import FILE_KINDS
 from polydl.errors import printable
-from polydl.files import is_text, write_atomically
 from polydl.ir.ranking import Ranking
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.ir.working_sets import DependenceWorkingSet, WorkingSets
 from polydl.machine import Machine
-from polydl.report_results import (
+from polydl.report import evidence
+from polydl.report.results import (
     Document,
     baseline_document,
     candidate_documents,
@@ -32,11 +31,12 @@ from polydl.report_results import (
     variant_document,
     winner_document,
 )
+from polydl.system.files import is_text, write_atomically
 
 if TYPE_CHECKING:
     from polydl.doctor import Component
     from polydl.fusion.report import OperatorPair
-    from polydl.optimized import Optimization
+    from polydl.optimization.optimized import Optimization
     from polydl.plan.apply import Applied
     from polydl.plan.nest_plan import Plan
     from polydl.variants.build_space import VariantSpace
@@ -99,11 +99,11 @@ def optimization_document(result: Optimization) -> Document:
             "machine": {
                 **result.machine.to_json(),
                 "peak_gflops": result.peak_gflops,
-                **report_evidence.machine_speeds(result.machine),
+                **evidence.machine_speeds(result.machine),
                 "lacking": list(result.lacking),
                 "at_hand": result.machine.at_hand,
             },
-            "arrays": report_evidence.arrays(result),
+            "arrays": evidence.arrays(result),
             "counts": {
                 "generated": result.generation.generated,
                 "legal": len(result.generation.variants),
@@ -116,8 +116,8 @@ def optimization_document(result: Optimization) -> Document:
             "numerics": result.numerics,
             "best": winner_document(result),
             "candidates": candidate_documents(result),
-            "ranking": report_evidence.ranking(result.ranking),
-            "code": report_evidence.code(result),
+            "ranking": evidence.ranking(result.ranking),
+            "code": evidence.code(result),
             "records": {
                 "answered": False,
                 "reused": len(result.recorded),

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from polydl.budget import Budget, expected_gain
 from polydl.contracts.search import Search, Trial
 from polydl.ir.ranking import RankedVariant
 from polydl.ir.variant import Variant
-from polydl.search_space import RankedSpace
-from polydl.tried import Tried
+from polydl.optimization.budget import Budget, expected_gain
+from polydl.optimization.search_space import RankedSpace
+from polydl.optimization.tried import Tried
 
 # Candidates of one batch.
 BATCH = 8

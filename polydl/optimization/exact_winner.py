@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from polydl.files import temporary_directory
 from polydl.ir.measurement import Measurement
+from polydl.system.files import temporary_directory
 
 if TYPE_CHECKING:
-    from polydl.optimized import Optimization
+    from polydl.optimization.optimized import Optimization
 
 # Most seconds that the check may take.
 _MOST_SECONDS = 0.3

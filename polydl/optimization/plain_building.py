@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from polydl.baselines import PlainBuild
 from polydl.execute.build import Building
 from polydl.execute.contract import Built, ProgressCallback
-from polydl.files import temporary_directory
+from polydl.optimization.baselines import PlainBuild
 from polydl.records.resume import Book
+from polydl.system.files import temporary_directory
 
 
 @dataclass(frozen=True)

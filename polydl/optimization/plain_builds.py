@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from polydl import bfloat16
-from polydl.baselines import PlainBuild
 from polydl.bfloat16 import CONVERSIONS
 from polydl.codegen import function_text
 from polydl.codegen.original import defines, original
@@ -22,6 +21,7 @@ from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
 from polydl.ir.numerics import Numerics, keeps_products, reassociates
 from polydl.ir.scop import Scop
+from polydl.optimization.baselines import PlainBuild
 from polydl.plan.rewriting import as_written
 
 _FLOATING = frozenset({"float", "double", "long double", "_Float16"})

@@ -8,23 +8,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from polydl import registry
-from polydl.baselines import Baseline
 from polydl.codegen.original import original
 from polydl.errors import ExecutionError, OptionError
 from polydl.execute.contract import Executor, Peer, TimingPolicy
 from polydl.execute.toolchain import Toolchain
-from polydl.files import temporary_directory
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement
 from polydl.ir.numerics import most_error
-from polydl.measuring import relayed
+from polydl.optimization.baselines import Baseline
+from polydl.optimization.measuring import relayed
 from polydl.pipeline import ProgressCallback
 from polydl.plan.rewrite_steps import has_fewer_products
 from polydl.records.resume import book_of
+from polydl.system.files import temporary_directory
 
 if TYPE_CHECKING:
-    from polydl.optimized import Optimization
-    from polydl.tried import Tried
+    from polydl.optimization.optimized import Optimization
+    from polydl.optimization.tried import Tried
 
 
 @dataclass(frozen=True)

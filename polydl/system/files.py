@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from polydl.errors import ResourceError
-from polydl.interruption import INTERRUPTION
+from polydl.system.interruption import INTERRUPTION
 
 #: What is said of a path that no document and no generated text can name.
 NO_TEXT = "the path is not UTF-8 text"

@@ -7,21 +7,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polydl import winning
-from polydl.baselines import Baseline, fastest, speedup
 from polydl.calibration.first_use import FirstUse
 from polydl.errors import ExecutionError
 from polydl.execute.toolchain import Toolchain
-from polydl.files import write_atomically
 from polydl.ir.measurement import Exactness, Measurement
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.scop import Scop
 from polydl.machine import Machine
-from polydl.measuring import StoreState
+from polydl.optimization import winning
+from polydl.optimization.baselines import Baseline, fastest, speedup
+from polydl.optimization.measuring import StoreState
+from polydl.optimization.searching import SearchReport
+from polydl.optimization.tried import Tried
 from polydl.records.record import Record
-from polydl.searching import SearchReport
-from polydl.tried import Tried
+from polydl.system.files import write_atomically
 
 if TYPE_CHECKING:
     from polydl.contracts import Candidate
@@ -118,7 +118,7 @@ class Optimization:
 
     @property
     def winner(self) -> Tried | None:
-        """The verified candidate that is emitted, or None if none was run or none passed (``polydl.winning``)."""
+        """The verified candidate that is emitted, or None if none was run or none passed (see ``winning.py``)."""
         return winning.winner(self.tried, interrupted=self.interrupted)
 
     def __repr__(self) -> str:
@@ -174,7 +174,7 @@ class Optimization:
         """
         from polydl.page.reading import read_run
         from polydl.page.render import require, run_page
-        from polydl.report import optimization_document
+        from polydl.report.documents import optimization_document
 
         require()
         page = run_page(read_run(optimization_document(self), self.scop.file))
@@ -190,6 +190,6 @@ class Optimization:
             return None
         from polydl.page.reading import read_run
         from polydl.page.render import fragment
-        from polydl.report import optimization_document
+        from polydl.report.documents import optimization_document
 
         return fragment(read_run(optimization_document(self), self.scop.file))

@@ -9,8 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polydl.baselines import Baseline
-from polydl.clock import Clock
 from polydl.errors import IllegalVariantError, PolydlError
 from polydl.execute.contract import SAMPLE_SECONDS, Built, Executor, Finished, Progress, TimingPolicy
 from polydl.execute.toolchain import Toolchain
@@ -18,18 +16,20 @@ from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement
 from polydl.ir.ranking import RankedVariant
 from polydl.machine import Machine
+from polydl.optimization.baselines import Baseline
+from polydl.optimization.plain_building import PlainBuilding
+from polydl.optimization.plain_builds import build_all
+from polydl.optimization.tried import Tried
+from polydl.optimization.unmeasured import unmeasured
 from polydl.pipeline import ProgressCallback, Stage, kernel
-from polydl.plain_building import PlainBuilding
-from polydl.plain_builds import build_all
 from polydl.records.record import Record
 from polydl.records.resume import LEADERS, ORIGINAL, Book, Known, Recorder, wanted_again
 from polydl.records.store import Damage
-from polydl.tried import Tried
-from polydl.unmeasured import unmeasured
+from polydl.system.clock import Clock
 
 if TYPE_CHECKING:
-    from polydl.next_picks import NextPicks
-    from polydl.searching import Searching
+    from polydl.optimization.next_picks import NextPicks
+    from polydl.optimization.searching import Searching
     from polydl.variants.build_space import VariantSpace
 
 

@@ -9,15 +9,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from polydl.emitted_names import FILE_KINDS
+from polydl.emission.names import FILE_KINDS
 from polydl.errors import OptionError, PolydlError
 from polydl.execute.contract import Executor
 from polydl.execute.toolchain import found_compilers
 from polydl.machine import Machine
-from polydl.optimization import optimize
+from polydl.optimization.optimize import optimize
 from polydl.records import answers
 from polydl.records.questions import question
-from polydl.report import REPORT_FILE, optimization_document, to_text, write_report
+from polydl.report.documents import REPORT_FILE, optimization_document, to_text, write_report
 from polydl.workloads import workload
 
 

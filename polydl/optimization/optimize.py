@@ -10,23 +10,29 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from polydl import registry
-from polydl.budget import Budget
 from polydl.calibration.first_use import FirstUse, first_use_of
 from polydl.calibration.further import going_on
-from polydl.clock import Clock
-from polydl.emitted_names import Naming
+from polydl.emission.names import Naming
+from polydl.emission.target import TargetProcessors
 from polydl.errors import OptionError
-from polydl.exact_winner import with_exactness
 from polydl.execute.contract import Executor
 from polydl.execute.toolchain import Toolchain
-from polydl.files import temporary_directory
 from polydl.frontend.data import with_data
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, numerics_level
 from polydl.ir.scop import Scop
 from polydl.machine import Machine
-from polydl.measuring import Measuring, best_peak, timing_policy
-from polydl.next_picks import NextPicks
-from polydl.optimized import Optimization, OptimizationInterrupted
+from polydl.optimization.budget import Budget
+from polydl.optimization.exact_winner import with_exactness
+from polydl.optimization.measuring import Measuring, best_peak, timing_policy
+from polydl.optimization.next_picks import NextPicks
+from polydl.optimization.optimized import Optimization, OptimizationInterrupted
+from polydl.optimization.plain_building import PlainBuilding, plain_building
+from polydl.optimization.plain_builds import plain_builds
+from polydl.optimization.ranked import RankedVariants, ranked_variants
+from polydl.optimization.search_space import RankedSpace
+from polydl.optimization.searching import Searching
+from polydl.optimization.shards import Shard
+from polydl.optimization.unprepared import with_unprepared
 from polydl.pipeline import (
     AUTOMATIC,
     DEFAULT_MAX_VARIANTS,
@@ -42,15 +48,9 @@ from polydl.pipeline import (
     space_on,
     strategy_named,
 )
-from polydl.plain_building import PlainBuilding, plain_building
-from polydl.plain_builds import plain_builds
-from polydl.ranked import RankedVariants, ranked_variants
 from polydl.records.resume import Book, book_of
-from polydl.search_space import RankedSpace
-from polydl.searching import Searching
-from polydl.shards import Shard
-from polydl.target import TargetProcessors
-from polydl.unprepared import with_unprepared
+from polydl.system.clock import Clock
+from polydl.system.files import temporary_directory
 
 if TYPE_CHECKING:
     from polydl.ir.variant import Variant
@@ -390,7 +390,7 @@ def _measured(result: Optimization, measuring: Measuring, searching: Searching |
 
 def _emitted(result: Optimization, directory: Path | None) -> Optimization:
     """The result with the winner's files, if there is one."""
-    from polydl.emit import write_winner
+    from polydl.emission.emit import write_winner
 
     emits_first = not result.tried and (bool(result.lacking) or not result.machine.at_hand)
     if result.toolchain is None or (result.winner is None and not emits_first) or not result.ranking.entries:

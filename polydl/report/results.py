@@ -7,8 +7,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polydl import report_evidence
-from polydl.baselines import Baseline, plain_rounding, speedup
 from polydl.execute.rounds import spread, times_as_fast
 from polydl.ir.measurement import Exactness, Measurement
 from polydl.ir.numerics import in_words
@@ -17,12 +15,14 @@ from polydl.ir.scop import Scop
 from polydl.ir.variant import Variant
 from polydl.ir.working_sets import WorkingSets
 from polydl.machine import Machine
-from polydl.winning import fastest
+from polydl.optimization.baselines import Baseline, plain_rounding, speedup
+from polydl.optimization.winning import fastest
+from polydl.report import evidence
 
 if TYPE_CHECKING:
-    from polydl.optimized import Optimization
+    from polydl.optimization.optimized import Optimization
+    from polydl.optimization.tried import Tried
     from polydl.records.record import Record
-    from polydl.tried import Tried
 
 Document = dict[str, Any]
 
@@ -63,7 +63,7 @@ def baseline_document(result: Optimization, baseline: Baseline | None) -> Docume
         "gflops": gflops(result.scop, measurement.seconds_median),
         "message": failure_message(measurement),
         "recorded": None if baseline.record is None else baseline.record.date,
-        **report_evidence.samples(measurement),
+        **evidence.samples(measurement),
     }
 
 
@@ -118,7 +118,7 @@ def _best(result: Optimization, winner: Tried) -> Document:
         "speedup_over_original": times_as_fast(measurement, result.baselines[0].measurement),
         "accuracy": _accuracy(measurement),
         "error": measurement.error,
-        "reuses": report_evidence.reuses(winner.ranked.working_sets),
+        "reuses": evidence.reuses(winner.ranked.working_sets),
         "rounding": _rounding(result, winner),
         "exactness": None if result.exactness is None else _exactness(result.exactness),
         "preferred_to": _preferred_to(result, winner),
@@ -186,11 +186,8 @@ def candidate_documents(result: Optimization) -> list[Document]:
         ]
     else:
         documents = [_candidate(rank, entry, None, scop, machine, None, ()) for rank, entry in result.picks]
-    analysed = report_evidence.by_id(result.analysed)
-    return [
-        {**document, "traffic": report_evidence.traffic(analysed.get(document["id"]), machine)}
-        for document in documents
-    ]
+    analysed = evidence.by_id(result.analysed)
+    return [{**document, "traffic": evidence.traffic(analysed.get(document["id"]), machine)} for document in documents]
 
 
 def _candidate(
@@ -219,5 +216,5 @@ def _candidate(
         "accuracy": _accuracy(measurement),
         "message": failure_message(measurement) if measurement else "",
         "recorded": record.date if record is not None else None,
-        **report_evidence.samples(measurement),
+        **evidence.samples(measurement),
     }

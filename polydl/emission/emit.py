@@ -12,30 +12,30 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polydl.baselines import Baseline, plain_rounding
 from polydl.codegen import function_text, processor
 from polydl.codegen.header import header
 from polydl.codegen.plain_unit import plain_unit
 from polydl.codegen.tvm_ffi import ForeignCall, foreign_call
-from polydl.emitted_names import FileKind, emitted_names
+from polydl.emission.linking import cmake_package, cmake_use, lines, pkg_config, readme
+from polydl.emission.names import FileKind, emitted_names
 from polydl.errors import ExecutionError
 from polydl.execute.process_group import run_in_group
 from polydl.execute.toolchain import Toolchain
-from polydl.files import temporary_directory, write_atomically
 from polydl.ir.interface import Clause, Interface
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement
 from polydl.ir.numerics import Numerics, Rounding, in_words
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Variant
-from polydl.linking import cmake_package, cmake_use, lines, pkg_config, readme
 from polydl.machine import Machine
+from polydl.optimization.baselines import Baseline, plain_rounding
 from polydl.pipeline import kernel
 from polydl.plan.step_words import variant_in_words
-from polydl.sandbox import inside, is_sandboxed
+from polydl.system.files import temporary_directory, write_atomically
+from polydl.system.sandbox import inside, is_sandboxed
 
 if TYPE_CHECKING:
-    from polydl.optimized import Optimization
+    from polydl.optimization.optimized import Optimization
 
 
 #: The file of a run's measurements, and what it is.

@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import Literal
 
 from polydl.errors import OptionError
-from polydl.workload_layouts import fitting_layout, usual_block
-from polydl.workload_names import known_workloads, those_like
-from polydl.workload_nests import (
+from polydl.workloads.layouts import fitting_layout, usual_block
+from polydl.workloads.nests import (
     PRODUCTS,
     Convolution,
     Element,
@@ -31,25 +30,11 @@ from polydl.workload_nests import (
     convolution_nest,
     source_of,
 )
-
-__all__ = [
-    "Blocks",
-    "Convolution",
-    "Element",
-    "Layout",
-    "MatrixProduct",
-    "Padding",
-    "Workload",
-    "layout_of",
-    "names",
-    "suite",
-    "suites",
-    "workload",
-]
+from polydl.workloads.similar_names import known_workloads, those_like
 
 Blocks = int | Sequence[int] | Literal["paper"]
 
-_DATA = Path(__file__).parent / "data"
+_DATA = Path(__file__).parents[1] / "data"
 _GEMM = re.compile(r"gemm_([1-9]\d*)x([1-9]\d*)x([1-9]\d*)", re.ASCII)
 _SIZE = r"([1-9]\d*)"
 _CONVOLUTION = re.compile(rf"conv_{'x'.join([_SIZE] * 6)}s{_SIZE}p(\d+)(?:g{_SIZE})?(?:d{_SIZE})?", re.ASCII)
@@ -94,7 +79,7 @@ class Workload:
 
     def write(self, directory: str | Path) -> Path:
         """Write ``<name>.c`` and return its path. Raises ResourceError if that can't be done."""
-        from polydl.files import write_atomically
+        from polydl.system.files import write_atomically
 
         path = Path(directory) / f"{self.name}.c"
         write_atomically(path, self.source)

@@ -1,0 +1,1 @@
+"""Results as JSON documents, of which pages are drawn."""
