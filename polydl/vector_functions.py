@@ -3,8 +3,9 @@
 Compilers turn some into instructions. For others, glibc's libmvec has versions that take whole vectors (within
 4 units in the last place, where the scalar ones are within 1); gcc calls them where the functions are declared
 ``simd``, clang if told which library to use. ``prototypes`` makes the declarations, which say nothing where the library
-isn't there. Square roots of negative numbers set errno, for which compilers would call a function; ``roots`` allows
-them not to.
+isn't there; they are ``const``, or gcc would run a loop with any condition inside without vectors, for the errno that
+such a function may set. Square roots of negative numbers set errno, for which compilers would call a function;
+``roots`` allows them not to.
 """
 
 from __future__ import annotations
@@ -74,9 +75,20 @@ def called(statements: Iterable[Statement]) -> frozenset[str]:
     return frozenset(node.text for each in statements for node in each.body.walk() if node.kind == "call")
 
 
+def leaves(scop: Scop, names: Iterable[str]) -> frozenset[str]:
+    """These functions, with what they call in place of those of the source's own: compilers put their bodies there.
+
+    One that a vector loop can't contain stays.
+    """
+    inlined = {function.name: function.calls for function in scop.functions if function.straight}
+    return frozenset(leaf for name in names for leaf in inlined.get(name, (name,)))
+
+
 def is_instruction(scop: Scop, name: str) -> bool:
-    """Whether compilers make an instruction or two of a function's calls, whatever they may assume of its arguments."""
-    return name in CONVERSIONS or (name in _ALWAYS_INSTRUCTIONS and includes_math(scop))
+    """Whether compilers make instructions of a function's calls, whatever they may assume of its arguments."""
+    return all(
+        leaf in CONVERSIONS or (leaf in _ALWAYS_INSTRUCTIONS and includes_math(scop)) for leaf in leaves(scop, [name])
+    )
 
 
 def includes_math(scop: Scop) -> bool:
@@ -88,18 +100,18 @@ def from_library(scop: Scop, names: Iterable[str]) -> tuple[str, ...]:
     """Those that libmvec has, if they are those of ``<math.h>``."""
     if not includes_math(scop):
         return ()
-    return tuple(sorted(name for name in names if _known(name) is not None))
+    return tuple(sorted(name for name in leaves(scop, names) if _known(name) is not None))
 
 
 def scalar_only(scop: Scop, names: Collection[str], *, exact: bool = False) -> frozenset[str]:
     """Those that keep a loop scalar. If results must be ``exact``, so do all that are not instructions."""
     library = () if exact else from_library(scop, names)
-    return frozenset(names) - _INSTRUCTIONS - frozenset(library)
+    return leaves(scop, names) - _INSTRUCTIONS - frozenset(library)
 
 
 def roots(scop: Scop, names: Iterable[str]) -> list[str]:
     """C that declares those of these functions that are instructions but for errno as ones that leave it alone."""
-    found = sorted(_ROOTS.keys() & set(names))
+    found = sorted(_ROOTS.keys() & leaves(scop, names))
     if not found or not includes_math(scop):
         return []
     declared = [f"{_ROOTS[name]} {name}({_ROOTS[name]}) __attribute__((const));" for name in found]
@@ -117,7 +129,7 @@ def prototypes(names: Sequence[str]) -> list[str]:
         lines += [
             f"#if __GLIBC_PREREQ(2, {known.since})",
             "#pragma omp declare simd notinbranch",
-            f"{known.element} {name}({', '.join([known.element] * known.arguments)});",
+            f"{known.element} {name}({', '.join([known.element] * known.arguments)}) __attribute__((const));",
             "#endif",
         ]
     return [*lines, "#endif"]

@@ -102,6 +102,9 @@ def function(scop: Scop, *steps: Step) -> str:
 
 FINISHED = {
     **{name: nest(operator) for name, operator in OPERATORS.items()},
+    "swish": nest(
+        "swish(Y)", head="#include <math.h>\nstatic float swish(float x) { return x / (1.0f + expf(-x / 64.0f)); }"
+    ),
     "bytes": nest("Y < 0 ? 0 : Y / 4", "signed char", "int"),
     "doubles": nest("Y < 0 ? 0 : Y > 6 ? 6 : Y", "double", "double"),
 }
@@ -168,10 +171,11 @@ def test_what_is_finished_in_registers_is_predicted_to_cost_less_than_loops(tmp_
 @pytest.mark.parametrize(
     "source",
     [
-        nest("half(Y)", head="static float half(float x) { return x / 2; }"),
+        nest("half(Y)", head="float half(float x) { return x / 2; }"),
+        nest("halves(Y)", head="static float halves(float x) { while (x > 1) x = x / 2; return x; }"),
         nest("(real)Y / 3", head="typedef float real;"),
     ],
-    ids=["function", "type"],
+    ids=["visible function", "function with a loop", "type"],
 )
 @KERNELS
 def test_what_the_source_defines_stays_in_its_loops(source: str, kernel: str, tmp_path: Path) -> None:
@@ -179,6 +183,14 @@ def test_what_the_source_defines_stays_in_its_loops(source: str, kernel: str, tm
     text = function(scop, *tilings(kernel)["whole"])
     assert "polydl_gemm1_operands" not in text
     assert "o[t][y][x][k]=" in text
+
+
+@KERNELS
+def test_static_functions_of_the_source_are_applied_in_the_call(kernel: str, tmp_path: Path) -> None:
+    scop = parse(tmp_path, nest("half(Y)", head="static float half(float x) { return x / 2; }"))
+    text = function(scop, *tilings(kernel)["whole"])
+    assert "polydl_gemm1_operands" in text
+    assert "o[t][y][x][k]=" not in text
 
 
 def test_an_input_may_not_be_the_output_shifted(tmp_path: Path) -> None:

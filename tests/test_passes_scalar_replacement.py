@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from loops_by_hand import adds, array, at, c, context, loop, sets, times
 
 from polydl.codegen.context import Context, StatementFacts
 from polydl.codegen.loop_ir import Body, If
-from polydl.codegen.passes import parallel_loops, scalar_replacement, streaming_stores, unroll_and_jam, vectorize
+from polydl.codegen.passes import (
+    dead_stores,
+    parallel_loops,
+    scalar_replacement,
+    streaming_stores,
+    unroll_and_jam,
+    vectorize,
+)
 from polydl.codegen.values import Expr, Name
 from polydl.ir.schedule import Loop
 
@@ -160,3 +169,37 @@ def test_what_is_read_before_it_is_written_goes_through_the_caches(body: object)
 def test_unknown_lasts_are_those_of_the_loop() -> None:
     lines = streamed(copy(Name("n")), known(count=900, streamed=("y",)))
     assert lines[1] == "const int polydl_j_end = polydl_min(polydl_j + 255, n);"
+
+
+def without_dead_stores(ir: Body, *temporary: str) -> list[str]:
+    facts = replace(known(unrolled=1), temporary=frozenset(temporary))
+    ir = scalar_replacement.run(vectorize.run(unroll_and_jam.run(ir, facts), facts), facts)
+    return c(dead_stores.run(ir, facts))
+
+
+def test_a_temporary_array_of_one_loop_stays_in_a_register_alone() -> None:
+    chain = (loop("j", 1, 89, sets("S", at("x", "j"), at("w", "j")), sets("S", at("y", "j"), at("x", "j"))),)
+    assert without_dead_stores(chain, "x") == [
+        "for (int j = 0; j <= 89; ++j) {",
+        "float polydl_held0;",
+        "polydl_held0 = w[j];",
+        "y[j] = polydl_held0;",
+        "}",
+    ]
+    assert "x[j] = w[j];" in without_dead_stores(chain), "the array of a parameter is written"
+
+
+def test_a_temporary_array_that_another_loop_reads_is_written() -> None:
+    chain = (
+        loop("j", 1, 89, sets("S", at("x", "j"), at("w", "j")), sets("S", at("y", "j"), at("x", "j"))),
+        loop("j", 1, 89, sets("S", at("w", "j"), at("x", "j"))),
+    )
+    assert any(line.startswith("x[j] = ") for line in without_dead_stores(chain, "x"))
+
+
+def test_what_a_temporary_array_held_before_is_read() -> None:
+    """Its first use is a read: an earlier iteration, or another loop, wrote it."""
+    chain = (loop("j", 1, 89, adds("S", at("x", "j"), at("w", "j")), sets("S", at("y", "j"), at("x", "j"))),)
+    shown = without_dead_stores(chain, "x")
+    assert "float polydl_held0 = x[j];" in shown
+    assert "x[j] = polydl_held0;" in shown

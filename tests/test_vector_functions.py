@@ -20,9 +20,9 @@ from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain, found_compilers
 from polydl.ir.kernel import KernelSource
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
-from polydl.ir.scop import Scop
+from polydl.ir.scop import PureFunction, Scop
 from polydl.machine import Machine
-from polydl.vector_functions import SCALAR_MATH, prototypes
+from polydl.vector_functions import SCALAR_MATH, is_instruction, leaves, prototypes, scalar_only
 
 SOURCE = """
 #include <math.h>
@@ -176,3 +176,57 @@ def test_declarations_compile_alone() -> None:
                            input=text + "\n", text=True, capture_output=True, check=False)  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     assert text.count("declare simd") == 3
+
+
+HELPERS = """
+#include <math.h>
+static float exponential(float x) { return expf(x); }
+static float silu(float x) { return x / (1 + exponential(-x)); }
+static inline float elu(float x) { return x > 0 ? x : expf(x) - 1; }
+float relu(float x) { return x > 0 ? x : 0; }
+static float root(float x) {
+  float y = 1;
+  for (int i = 0; i < 3; i++)
+    y = 0.5f * (y + x / y);
+  return y;
+}
+void f(float y[9][70], const float x[9][70], float z[33]) {
+#pragma scop
+  for (int i = 0; i < 9; i++)
+    for (int j = 0; j < 70; j++)
+      y[i][j] = silu(x[i][j]) + relu(x[i][j]) * elu(x[i][j]);
+  for (int i = 0; i < 33; i++)
+    z[i] = root(z[i]);
+#pragma endscop
+}
+"""
+
+
+def test_functions_of_the_source_come_down_to_those_of_the_library(tmp_path: Path) -> None:
+    scop = parse(tmp_path, HELPERS)
+    assert scop.functions == (
+        PureFunction("elu", "static float elu(float)", ("expf",), True),
+        PureFunction("relu", "", (), True),
+        PureFunction("root", "static float root(float)", (), False),
+        PureFunction("silu", "static float silu(float)", ("expf",), True),
+    )
+    assert leaves(scop, ("elu", "relu", "root")) == {"expf", "root"}
+    assert scalar_only(scop, ("elu", "relu", "root", "silu")) == {"root"}
+    assert scalar_only(scop, ("silu",), exact=True) == {"expf"}
+    assert is_instruction(scop, "relu")
+    assert not is_instruction(scop, "silu")
+
+
+@pytest.mark.native
+@needs_libmvec
+def test_loops_that_call_functions_of_the_source_run_with_vectors(tmp_path: Path) -> None:
+    scop = parse(tmp_path, HELPERS)
+    toolchain = Toolchain.find("gcc")
+    made = kernels(scop)
+    assert all(kernel.vector_functions == ("expf",) for kernel in made)
+    built = EXECUTOR.build([original(scop), *made], toolchain, tmp_path)
+    assert built[1].library is not None, built[1].message
+    assert any(re.fullmatch(r"_ZGV\wN\d+v_expf", name) for name in called_symbols(built[1].library))
+    policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=0.2)
+    measured = EXECUTOR.measure(built[1:], built[0], scop, threads=1, policy=policy, seed=5)
+    assert {each.status for each in measured} == {"ok"}

@@ -91,6 +91,8 @@ class Context:
     precise: bool = False
     #: What calls do besides, by the name of the statement that they stand for.
     calls: Mapping[str, CallFacts] = field(default_factory=dict)
+    #: The arrays of the region's own that no other statements access.
+    temporary: frozenset[str] = frozenset()
 
     def of(self, body: Body) -> list[StatementFacts]:
         """The facts of all statements in a body."""

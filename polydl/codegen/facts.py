@@ -54,7 +54,19 @@ def context_of(
     context = Context({array.name: array for array in scop.arrays}, {}, exact, precise)
     facts = {name: _facts(scop, plan, name, directions, context, vector_bytes) for name in names}
     besides = {name: calls[name] for name in names if name in calls} if calls else {}
-    return Context(context.arrays, _with_shared_vectors(scop, plan, names, facts), exact, precise, besides)
+    shared = _with_shared_vectors(scop, plan, names, facts)
+    return Context(context.arrays, shared, exact, precise, besides, temporary_arrays(scop, names))
+
+
+def temporary_arrays(scop: Scop, names: Collection[str]) -> frozenset[str]:
+    """The region's own arrays that statements of these ``names`` alone access, but for views and what has any."""
+    elsewhere = {access.array for each in scop.statements if each.name not in names for access in each.accesses}
+    viewed = {array.view_of for array in scop.arrays}
+    return frozenset(
+        array.name
+        for array in scop.arrays
+        if array.storage == "local" and not array.view_of and array.name not in elsewhere | viewed
+    )
 
 
 def call_facts(scop: Scop, site: CallSite, vector_bytes: int) -> CallFacts:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from polydl import bfloat16
 from polydl.codegen import function_text, print_c, processor, team, transforms
 from polydl.codegen.calls import annotated_call, iterator_values, microkernel_call
-from polydl.codegen.facts import call_facts
+from polydl.codegen.facts import call_facts, temporary_arrays
 from polydl.codegen.header import interface
 from polydl.codegen.kept_memory import KeptMemory
-from polydl.codegen.loop_ir import Body, For, Node, Pragma, at_file_scope, nodes
+from polydl.codegen.loop_ir import Body, For, Node, Pragma, at_file_scope, expressions, nodes
 from polydl.codegen.loops import loops
 from polydl.codegen.original import compile_flags, defines, harness
 from polydl.codegen.passes.thread_choice import has_threads, with_choice
@@ -18,11 +19,12 @@ from polydl.codegen.prepared import Steps, two_functions
 from polydl.codegen.prepared import harness as prepared_harness
 from polydl.codegen.storage import local_storage
 from polydl.codegen.support import needed
-from polydl.codegen.values import Expr
+from polydl.codegen.values import Element, Expr
 from polydl.contracts import Microkernel
 from polydl.ir.kernel import KernelSource, StaticLibrary
 from polydl.ir.scop import Scop
 from polydl.plan.apply import Applied
+from polydl.plan.call_sites import CallSite
 from polydl.plan.nest_plan import NestPlan
 from polydl.plan.next_tile import with_first_copy_only
 from polydl.vector_functions import called, from_library, prototypes, roots
@@ -77,7 +79,8 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "") -> KernelS
     preparing = looped(frozenset(each.name for each in scop.statements) - part.statements) if part.nests else ()
     running = looped(part.statements)
     code = (*preparing, *running)
-    storage = local_storage(made, part)
+    called_for = [name for nest in plan.nests if nest.inner for name in nest.nest.statements]
+    storage = local_storage(_without_unused(made, code, {*omitted, *called_for}), part)
     memory = KeptMemory(storage.kept, part.bytes)
     emitted = [(site, site.kernel.emit(site.gemm, vector_bytes)) for site in sites.values()]
     setups = [each.setup for _, each in emitted if each.setup]
@@ -94,6 +97,7 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "") -> KernelS
     definitions = [
         *memory.definitions(),
         *(["#include <math.h>"] if any(site.epilogue and site.epilogue.calls for site in sites.values()) else []),
+        *_declarations(scop, sites.values()),
         *map(print_c.definition, at_file_scope(code)),
     ]
     definitions += [each.definitions for _, each in emitted]
@@ -151,6 +155,24 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "") -> KernelS
         microkernels=applied.uses,
         vector_functions=functions,
     )
+
+
+def _declarations(scop: Scop, sites: Iterable[CallSite]) -> list[str]:
+    """The source's own functions that what microkernels apply to their results calls before they are defined."""
+    applied = [each.statement for site in sites if site.epilogue is not None for each in site.epilogue.statements]
+    names = called(applied)
+    return [f"{function.declaration};" for function in scop.functions if function.name in names]
+
+
+def _without_unused(scop: Scop, code: Body, beside: Collection[str]) -> Scop:
+    """The scop without those of its own arrays that the code leaves in registers.
+
+    ``beside`` are statements that calls stand for, whose arrays aren't all seen in the code.
+    """
+    mentioned = {value.array for value in expressions(code) if isinstance(value, Element)}
+    accessed = {access.array for each in scop.statements if each.name in beside for access in each.accesses}
+    unused = temporary_arrays(scop, [each.name for each in scop.statements]) - mentioned - accessed
+    return replace(scop, arrays=tuple(array for array in scop.arrays if array.name not in unused))
 
 
 def _static_libraries(kernels: Iterable[Microkernel]) -> tuple[StaticLibrary, ...]:

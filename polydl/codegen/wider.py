@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from polydl.ir.scop import Array, Scop
-from polydl.vector_functions import called, includes_math
+from polydl.vector_functions import called, includes_math, leaves
 
 _WIDER = {"float": "double", "double": "long double"}
 _BYTES = {"double": 8, "long double": 16}
@@ -79,7 +79,7 @@ def wider(scop: Scop) -> Scop | None:
 
 def widened(scop: Scop, text: str) -> str:
     """C text that belongs to a scop, with wider types and the functions of ``<math.h>`` for these."""
-    names = called(scop.statements) if includes_math(scop) else frozenset[str]()
+    names = leaves(scop, called(scop.statements)) if includes_math(scop) else frozenset[str]()
     text = _TYPE.sub(lambda match: _WIDER.get(match[1], match[1]), text)
     for name in names:
         other = _function(name)

@@ -76,7 +76,8 @@ def compare_exactly(
     directory = directory.absolute()
     directory.mkdir(parents=True, exist_ok=True)
     suffix = ".c" if ring == INTEGERS else ".cc"
-    functions = vector_functions.called(scop.statements) - CONVERSIONS if vector_functions.includes_math(scop) else ()
+    called = vector_functions.leaves(scop, vector_functions.called(scop.statements))
+    functions = called - CONVERSIONS if vector_functions.includes_math(scop) else ()
     given = [f"{_NO_MAIN}\n{text}" for text in (_renamed(scop, plain), f"{kernel.c}\n{kernel.harness}")]
     headers = own_headers(given, kernel.compile_flags)
     texts = over(ring, given, functions, headers)

@@ -226,6 +226,7 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
             asdict(branch) | {"offset": view.origins[branch.offset], "end": view.origins[branch.end]}
             for branch in reader.branches
         ],
+        "callees": [asdict(reader.callees[name]) for name in sorted(reader.callees)],
     }
 
 

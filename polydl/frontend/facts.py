@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from polydl.frontend.source import Edit, EditedText
+from polydl.ir.scop import PureFunction
 
 Role = Literal["read", "write", "update", "address", "element"]
 VariableStorage = Literal["parameter", "global", "local", "static"]
@@ -156,6 +157,8 @@ class SourceFacts:
     variables: tuple[VariableFacts, ...]
     constructs: tuple[Construct, ...]
     branches: tuple[Branch, ...]
+    #: the file's functions that are called, by their names
+    callees: tuple[PureFunction, ...]
 
     @staticmethod
     def from_json(result: Mapping[str, Any]) -> SourceFacts:
@@ -178,6 +181,7 @@ class SourceFacts:
             variables=tuple(_variable(fields) for fields in result["variables"]),
             constructs=tuple(Construct(**fields) for fields in result["constructs"]),
             branches=tuple(Branch(**fields) for fields in result["branches"]),
+            callees=tuple(PureFunction(**{**each, "calls": tuple(each["calls"])}) for each in result["callees"]),
         )
 
 

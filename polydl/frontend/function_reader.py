@@ -14,13 +14,15 @@ from typing import Any
 
 from clang.cindex import Cursor, CursorKind, SourceLocation, StorageClass, TypeKind, c_object_p, conf
 
+from polydl.bfloat16 import CONVERSIONS
 from polydl.errors import UnsupportedConstructError
 from polydl.frontend.c_types import ELEMENTS, shape_of
 from polydl.frontend.counters import wider
 from polydl.frontend.facts import MEMBERS, Branch, BranchKind, Construct, Reference, Role, Shape, VariableStorage
 from polydl.frontend.loop_headers import header_of, integer_value, is_uneven
-from polydl.frontend.purity import impurity, remedy_of, remedy_of_pointer
+from polydl.frontend.purity import impurity, pure_function, remedy_of, remedy_of_pointer
 from polydl.frontend.source import line_of, one_line
+from polydl.ir.scop import PureFunction
 
 # Integers of these types keep their type in arithmetic; pet would convert them to int.
 _UNPROMOTED = (TypeKind.UINT, TypeKind.LONG, TypeKind.ULONG, TypeKind.LONGLONG, TypeKind.ULONGLONG)
@@ -102,6 +104,7 @@ class FunctionReader:
         self.variables: dict[str, Variable] = {}
         self.constructs: list[Construct] = []
         self.branches: list[Branch] = []
+        self.callees: dict[str, PureFunction] = {}
         self.typed_integers: list[TypedInteger] = []
         self.subscripts: list[tuple[int, int]] = []
         self.idle_casts: list[tuple[int, int]] = []
@@ -357,6 +360,8 @@ class FunctionReader:
                     f"the call of {callee.spelling} can't be modelled: {reason}",
                     remedy_of(callee, bool(self._loop_ends)),
                 )
+            elif callee.get_definition() is not None and callee.spelling not in CONVERSIONS:
+                self.callees[callee.spelling] = pure_function(callee)
         for argument in cursor.get_arguments():
             self._expression(argument)
 

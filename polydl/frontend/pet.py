@@ -27,6 +27,7 @@ from polydl.frontend.pet_library import PetLibrary, find_pet_library
 from polydl.frontend.source import Edit, EditedText, Place, check_path, line_of, read_source
 from polydl.ir.scop import Scop
 from polydl.system.files import temporary_directory
+from polydl.vector_functions import called
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _PRAGMAS_BEFORE = re.compile(r"(?:^[ \t]*#[ \t]*pragma\b(?:[^\n\\]|\\\r?\n|\\.)*\n\s*)+\Z", re.MULTILINE)
@@ -100,6 +101,7 @@ def parse(
         defines=tuple(macros.items()),
         annotated_calls=model.annotated_calls,
         private=facts.excerpt.private,
+        functions=tuple(each for each in facts.callees if each.name in called(model.statements)),
         include_directories=_used_directories(directories, Path(path), original),
     )
 

@@ -5,12 +5,14 @@ Runs in the child process that holds libclang.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from clang.cindex import CursorKind, StorageClass, conf
 
 from polydl.bfloat16 import CONVERSIONS
 from polydl.frontend.c_types import shape_of
+from polydl.ir.scop import PureFunction
 
 # fmt: off
 _BASES = (
@@ -33,6 +35,16 @@ _FORBIDDEN = (
     CursorKind.MEMBER_REF_EXPR,
     CursorKind.ARRAY_SUBSCRIPT_EXPR,
     CursorKind.INDIRECT_GOTO_STMT,
+)
+_BRANCHES = frozenset(
+    (
+        CursorKind.DO_STMT,
+        CursorKind.FOR_STMT,
+        CursorKind.GOTO_STMT,
+        CursorKind.IF_STMT,
+        CursorKind.SWITCH_STMT,
+        CursorKind.WHILE_STMT,
+    )
 )
 _POINTER_OPERATORS = (5, 6)  # address-of and dereference, of enum CXUnaryOperatorKind
 
@@ -61,6 +73,31 @@ def remedy_of_pointer(declaration: Any) -> str:
 def impurity(function: Any, main_file: str) -> str | None:
     """The reason why a call of ``function`` may have side effects; None for a pure function."""
     return _impurity(function, main_file, ())
+
+
+def pure_function(function: Any) -> PureFunction:
+    """What a vector loop must know of a pure ``function`` that is defined in the file."""
+    inside = list(_definitions(function))
+    cursors = [cursor for definition in inside for cursor in definition.walk_preorder()]
+    callees = [each.referenced for each in cursors if each.kind == CursorKind.CALL_EXPR]
+    leaves = {each.spelling for each in callees if each.get_definition() is None or each.spelling in CONVERSIONS}
+    declaration = ""
+    if function.get_definition().storage_class == StorageClass.STATIC:
+        types = [each.type.get_canonical().spelling for each in function.get_arguments()]
+        result = function.result_type.get_canonical().spelling
+        declaration = f"static {result} {function.spelling}({', '.join(types) or 'void'})"
+    straight = not any(cursor.kind in _BRANCHES for cursor in cursors)
+    return PureFunction(function.spelling, declaration, tuple(sorted(leaves)), straight)
+
+
+def _definitions(function: Any) -> Iterator[Any]:
+    """The definitions of a function and of those that it calls, in the file."""
+    if function.spelling in CONVERSIONS or (definition := function.get_definition()) is None:
+        return
+    yield definition
+    for cursor in definition.walk_preorder():
+        if cursor.kind == CursorKind.CALL_EXPR:
+            yield from _definitions(cursor.referenced)
 
 
 def _impurity(function: Any, main_file: str, callers: tuple[str, ...]) -> str | None:

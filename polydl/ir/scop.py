@@ -102,6 +102,19 @@ class Function:
 
 
 @dataclass(frozen=True)
+class PureFunction:
+    """A function of the source's own that the region calls, whose result depends on its arguments alone."""
+
+    name: str
+    #: its declaration in canonical types, without a semicolon; "" for one that isn't ``static``
+    declaration: str
+    #: the functions that its calls come down to, which have no bodies in the file, in the order of their names
+    calls: tuple[str, ...]
+    #: whether it has no loops, jumps nor statements under conditions: a vector loop may contain it
+    straight: bool
+
+
+@dataclass(frozen=True)
 class SharedLoops:
     """Loops that a rewrite fused, and that loop distribution must not split again."""
 
@@ -146,6 +159,8 @@ class Scop:
     include_directories: tuple[str, ...] = ()
     #: variables in ``source`` that may change and that no other file sees
     private: tuple[str, ...] = ()
+    #: those of the functions in ``source`` that the region calls, in the order of their names
+    functions: tuple[PureFunction, ...] = ()
     #: fused loops that loop distribution must keep
     shared: tuple[SharedLoops, ...] = ()
     #: tile transforms that rewrites put in

@@ -12,7 +12,7 @@ from polydl.machine import Core
 from polydl.plan.nest_plan import NestPlan, trips
 from polydl.plan.register_blocks import register_block
 from polydl.poly.legality import Directions, parallel_is_legal, sums_are_legal
-from polydl.vector_functions import called, scalar_only
+from polydl.vector_functions import called, leaves, scalar_only
 
 
 def _strides(scop: Scop, statement: Statement, iterator: int) -> list[int]:
@@ -52,7 +52,8 @@ def cycles(scop: Scop, plan: NestPlan, directions: Directions, vector_elements: 
     for statement in statements:
         strides = _strides(scop, statement, loops[last].iterator)
         scattered = sum(1 for stride in strides if stride > 1)
-        calls = sum(1 for node in statement.body.walk() if node.kind == "call" and node.text not in CONVERSIONS)
+        names = [node.text for node in statement.body.walk() if node.kind == "call"]
+        calls = sum(len(leaves(scop, [name]) - CONVERSIONS) for name in names)
         scalar = bool(scalar_only(scop, called([statement])))
         if len(unrolled) > 1 and together > 1 and legal and not waits and not scalar:
             inner = [(loops[place].iterator, counts[place]) for place in unrolled]

@@ -22,7 +22,7 @@ from polydl.ir.statement import Access, Statement
 from polydl.match.alignment import loops_alike, over_loops_of
 from polydl.match.product import GemmMatch
 from polydl.plan.nest_plan import NestPlan, Plan, offsets
-from polydl.vector_functions import called, includes_math, is_instruction, scalar_only
+from polydl.vector_functions import called, includes_math, is_instruction, leaves, scalar_only
 
 # Types that need no declaration of the user's.
 _TYPES = frozenset({"char", "short", "int", "long", "float", "double", "signed", "unsigned"})
@@ -124,9 +124,9 @@ def epilogue_of(
     )
     if not nests or not (linear or site.n[0] == site.n[1]):
         return None
-    names = called(applied.statement for applied in statements)
-    leaves_registers = not all(is_instruction(scop, name) for name in names)
-    return Epilogue(tuple(nests), tuple(statements), tuple(operands.values()), linear, bool(names), leaves_registers)
+    names = leaves(scop, called(applied.statement for applied in statements))
+    away = not all(is_instruction(scop, name) for name in names)
+    return Epilogue(tuple(nests), tuple(statements), tuple(operands.values()), linear, bool(names), away)
 
 
 def _meet(scop: Scop, product: Statement, applied: Sequence[EpilogueStatement | None]) -> bool:
@@ -171,7 +171,9 @@ def _applied(
     """The statement over the product's iterators; None if it needs more than an element of the output and what
     nobody writes."""
     names = called([statement])
-    if scalar_only(scop, names, exact=exact) or (names and not includes_math(scop)):
+    if scalar_only(scop, names, exact=exact) or (leaves(scop, names) and not includes_math(scop)):
+        return None
+    if any(function.name in names and not function.declaration for function in scop.functions):
         return None
     nodes = tuple(statement.body.walk())
     if any(node.kind == "cast" and not {*node.text.split()} <= _TYPES for node in nodes):

@@ -7,6 +7,7 @@ from polydl.codegen.loop_ir import Body
 from polydl.codegen.passes import (
     accumulators,
     common_values,
+    dead_stores,
     epilogue,
     factors,
     fences,
@@ -35,6 +36,7 @@ ORDER = (
     factors.run,
     reciprocals.run,
     scalar_replacement.run,
+    dead_stores.run,
     lane_accumulators.run,
     streaming_stores.run,
     common_values.run,

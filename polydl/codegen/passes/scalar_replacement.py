@@ -24,6 +24,7 @@ from polydl.codegen.loop_ir import (
     assignments,
     is_straight,
     mapped,
+    statements,
     with_elements_of,
 )
 from polydl.codegen.passes.factors import varying
@@ -111,23 +112,41 @@ def _are_apart(touched: Sequence[Element]) -> bool:
 
 
 def run(ir: Body, context: Context) -> Body:
+    users: dict[str, set[str]] = {name: set() for name in context.temporary}
+    for assign in assignments(ir):
+        for element in _touched(assign):
+            if element.array in users:
+                users[element.array].add(assign.statement)
+
     def changed(node: Node) -> Node:
         if not isinstance(node, For) or not node.vector:
             return node
-        made = _with_variables(node, context)
+        here = statements(node.body)
+        made = _with_variables(node, context, frozenset(array for array, names in users.items() if names <= here))
         # Where the loop sums up as well, ``lane_accumulators`` asks whether it has an iteration.
         return where_entered((made,), made) if made.before and not made.reductions else made
 
     return mapped(ir, changed)
 
 
-def _with_variables(loop: For, context: Context) -> For:
-    """Several copies of a body share elements, and what is to be streamed is collected before."""
+def _with_variables(loop: For, context: Context, temporary: Collection[str]) -> For:
+    """Several copies of a body share elements, and what is to be streamed is collected before.
+
+    Elements of ``temporary`` arrays, which no other statements access, stay in variables in any case: then the array
+    may not be needed.
+    """
     copies = len({assign.copy for assign in assignments(loop.body)})
     streamed = streamed_arrays(loop, context)
-    if not is_straight(loop.body) or (copies < 2 and not streamed):
+    alone = copies < 2 and not streamed
+    if not is_straight(loop.body) or (alone and not temporary):
         return loop
-    found = {each.element: each for each in replaceable(loop, streamed, context)}
+    found = {
+        each.element: each
+        for each in replaceable(loop, streamed, context)
+        if not alone or each.element.array in temporary
+    }
+    if not found and alone:
+        return loop
     if copies > 1:
         loop = _with_loads_before(loop, context)
 

@@ -11,7 +11,7 @@ float sqrtf(float) __attribute__((const));
 #if defined __x86_64__ && defined __GLIBC__ && !defined POLYDL_SCALAR_MATH
 #if __GLIBC_PREREQ(2, 22)
 #pragma omp declare simd notinbranch
-float expf(float);
+float expf(float) __attribute__((const));
 #endif
 #endif
 

@@ -1,0 +1,74 @@
+#include <stddef.h>
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
+/* processor */
+
+#include <stdint.h>
+
+/* The mean of 3 x 3 bytes; the sum is a scalar of each pixel. */
+#define blur polydl_tuned_blur
+static void blur(const uint8_t *src, uint8_t *dst)
+{
+  {
+    for (int y_t1 = 0; y_t1 <= 22; ++y_t1) {
+      #pragma omp simd simdlen(16)
+      for (int x = 1; x <= 62; ++x) {
+        int polydl_held0_0;
+        int polydl_held0_1;
+        polydl_held0_0 = 0;
+        polydl_held0_1 = 0;
+        polydl_held0_0 += src[128 * y_t1 + x - 1];
+        polydl_held0_1 += src[128 * y_t1 + x + 63];
+        polydl_held0_0 += src[128 * y_t1 + x];
+        polydl_held0_1 += src[128 * y_t1 + x + 64];
+        polydl_held0_0 += src[128 * y_t1 + x + 1];
+        polydl_held0_1 += src[128 * y_t1 + x + 65];
+        polydl_held0_0 += src[128 * y_t1 + x + 63];
+        polydl_held0_1 += src[128 * y_t1 + x + 127];
+        polydl_held0_0 += src[128 * y_t1 + x + 64];
+        polydl_held0_1 += src[128 * y_t1 + x + 128];
+        polydl_held0_0 += src[128 * y_t1 + x + 65];
+        polydl_held0_1 += src[128 * y_t1 + x + 129];
+        polydl_held0_0 += src[128 * y_t1 + x + 127];
+        polydl_held0_1 += src[128 * y_t1 + x + 191];
+        polydl_held0_0 += src[128 * y_t1 + x + 128];
+        polydl_held0_1 += src[128 * y_t1 + x + 192];
+        polydl_held0_0 += src[128 * y_t1 + x + 129];
+        polydl_held0_1 += src[128 * y_t1 + x + 193];
+        dst[128 * y_t1 + x + 64] = polydl_held0_0 / 9;
+        dst[128 * y_t1 + x + 128] = polydl_held0_1 / 9;
+      }
+    }
+  }
+}
+#undef blur
+
+/* for all processors */
+void blur(const uint8_t *src, uint8_t *dst)
+{
+  if (polydl_fits()) {
+    polydl_tuned_blur(src, dst);
+    return;
+  }
+  for (int y = 1; y < 47; y++)
+    for (int x = 1; x < 63; x++) {
+      int sum = 0;
+      for (int dy = -1; dy <= 1; dy++)
+        for (int dx = -1; dx <= 1; dx++)
+          sum += src[(y + dy) * 64 + x + dx];
+      dst[y * 64 + x] = sum / 9;
+    }
+}
+void blur_release(void);
+void blur_release(void)
+{
+}
+const char *blur_missing(void);
+const char *blur_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */
