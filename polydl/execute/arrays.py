@@ -101,8 +101,8 @@ class Data:
     signed: bool
     #: of what magnitude integers are, and, with ``bytes``, real numbers
     integers: Integers = "whole"
-    #: the first chunk of each array of random numbers has other contents in each turn, the rest the same; real numbers
-    #: in files are halved in all turns but the first
+    #: arrays of random numbers have other contents in each turn; real numbers in files are halved in all turns but the
+    #: first
     turn: int = 0
     #: whether ``double`` holds what ``float`` otherwise does, and ``long double`` what ``double`` does
     widened: bool = False
@@ -128,7 +128,7 @@ class Data:
             return
         extent = dict(self.dominant).get(stream)
         for start in range(0, elements, CHUNK):
-            key = (self.seed, stream, start // CHUNK, *((turn,) if turn and not start else ()))
+            key = (self.seed, stream, start // CHUNK, *((turn,) if turn else ()))
             values = self._draw(key, dtype, min(CHUNK, elements - start))
             if extent is not None:
                 values[-start % (extent + 1) :: extent + 1] += extent
@@ -224,12 +224,20 @@ class Buffer:
     def address(self) -> int:
         return int(self.values.ctypes.data)
 
-    def fill(self, data: Data, *, least: bool = False) -> None:
-        """Write the contents; with ``least``, only those that depend on the turn."""
+    def fill(self, data: Data) -> None:
+        """Write the contents."""
         for start, chunk in data.chunks(self.stream, self.dtype, self.elements):
             self.values[start : start + chunk.size] = chunk
-            if least:
-                break
+
+    def unshare(self) -> None:
+        """Give up the pages that this process shares with the one that forked it; the contents are undefined then.
+
+        To write to a shared page copies it first, which takes longer than to fill a new one.
+        """
+        first = -(-self.address // _PAGE) * _PAGE
+        size = (self.address + self.values.nbytes - first) // _PAGE * _PAGE
+        if size > 0:
+            ctypes.CDLL(None).madvise(ctypes.c_void_p(first), ctypes.c_size_t(size), mmap.MADV_DONTNEED)
 
     def damage(self) -> str | None:
         """A message if anything was written into a guard zone, else None."""

@@ -60,11 +60,15 @@ class _NoResultError(ChildError):
 
 
 class Checker:
-    """Starts kernels and compares what they compute with the reference."""
+    """Starts kernels and compares what they compute with the reference.
 
-    def __init__(self, job: Job, holder: InputHolder | None) -> None:
+    Where there is memory for one process at a time, the original starts after the reference has ended.
+    """
+
+    def __init__(self, job: Job, holder: InputHolder | None, *, one_at_a_time: bool = False) -> None:
         self._job = job
         self._holder = holder
+        self._one_at_a_time = one_at_a_time
 
     def launch(self, participant: Participant, signed: bool, stack: ExitStack) -> None:
         """Start a process. Raises ChildError if the kernel was not compiled."""
@@ -105,7 +109,8 @@ class Checker:
         try:
             with ExitStack() as passing:
                 self.launch(reference, True, passing)
-                self.launch(original, True, stack)
+                if not self._one_at_a_time:
+                    self.launch(original, True, stack)
                 self.wait(reference)
                 expected = self._store(reference, originals.wider)
                 original.notes += [marks.note for marks in expected.noise[:1] if marks.arrays]
@@ -118,12 +123,21 @@ class Checker:
                 self.launch(original, True, stack)
             self.wait(original)
             expected = self._store(original, originals.wider, timed=True)
+            if self._job.shared:
+                # Its inputs are copies now.
+                self._restart(original, expected.signed, stack)
+                self.check(original, expected)
+                return expected
             original.error = 0.0
             calibrate(self._job, original)
             return expected
-        self.wait(original)
-        if not expected.signed:
-            original.running.request("fill", self._job.walk_seconds, data=asdict(self._job.contents(False, 0)))
+        if original.child is None:
+            self.launch(original, expected.signed, stack)
+            self.wait(original)
+        elif expected.signed:
+            self.wait(original)
+        else:
+            self._restart(original, False, stack)
         self._check_original(originals, original, expected, stack)
         return expected
 
@@ -136,7 +150,10 @@ class Checker:
         for flags, build in (first, *others):
             try:
                 if wrong:
-                    self._restart(original, build(), expected.signed, stack)
+                    built = build()
+                    assert isinstance(original.program, Built)
+                    original.program = replace(original.program, library=built.library, message=built.message)
+                    self._restart(original, expected.signed, stack)
                 self.check(original, expected)
             except ChildError as failure:
                 if failure.status != "wrong":
@@ -148,10 +165,8 @@ class Checker:
             return
         raise ChildError("wrong", "; ".join(wrong))
 
-    def _restart(self, original: Participant, built: Built, signed: bool, stack: ExitStack) -> None:
-        assert isinstance(original.program, Built)
+    def _restart(self, original: Participant, signed: bool, stack: ExitStack) -> None:
         original.running.close()
-        original.program = replace(original.program, library=built.library, message=built.message)
         original.error = None
         self.launch(original, signed, stack)
         self.wait(original)
@@ -342,7 +357,7 @@ class Checker:
         calibrate(self._job, participant)
 
     def check_again(self, participant: Participant, expected: Expected, *, leads: bool) -> None:
-        """Verify again after timing, with other data.
+        """Verify again after timing, with other data, and end the process, whose inputs are its alone by then.
 
         A data race need not show the first time, nor what is kept of an earlier call. Where a run takes long, only a
         participant that ``leads`` is verified again, since it may be the winner; none whose run takes very long.
@@ -356,6 +371,7 @@ class Checker:
         self.fill(participant, expected.signed, 1)
         participant.running.request("run", self._job.policy.timeout_seconds)
         self._compare(participant, expected, 1)
+        participant.running.close()
 
     def _compare(self, participant: Participant, expected: Expected, turn: int) -> None:
         job = self._job

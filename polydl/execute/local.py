@@ -88,7 +88,7 @@ class LocalExecutor:
             try:
                 job = replace(job_of(scop, cores, seed, policy, directory), most_error=most_error)
                 given = given_arrays(scop, job, reference.toolchain)
-                # Of the arrays in files all elements are others in the second checked run: no process shares them.
+                # Arrays in files are in memory as often as there are processes.
                 streams = {stream for stream, *_ in given}
                 shared = [each for each in job.shared if each["stream"] not in streams]
                 job = replace(job, data=replace(job.data, given=given), shared=shared)
@@ -97,9 +97,11 @@ class LocalExecutor:
             except ChildError as failure:
                 plain.failure = failure
             else:
-                most = max([job.bytes, *(peer.bytes for peer in peers)])
+                most, available = max([job.bytes, *(peer.bytes for peer in peers)]), available_bytes()
+                if job.bytes + job.shared_bytes + _PROCESS_BYTES > _ALONE * available:
+                    job = replace(job, shared=[])
                 # The peers first, so that they are in one wave with the first candidates.
-                at_once = processes_at_once(most, available_bytes(), shared=job.shared_bytes)
+                at_once = processes_at_once(most, available, shared=job.shared_bytes)
                 with _originals(reference, job, _wide_job(scop, job, seed)) as originals:
                     session = Session(job, originals, plain, [*foreign, *others], report, finished, further)
                     session.run(at_once)
@@ -120,8 +122,8 @@ EXECUTOR = LocalExecutor()
 def processes_at_once(array_bytes: int, available: int, *, shared: int = 0) -> int:
     """The number of processes that fit into ``available`` bytes of memory.
 
-    A process has ``array_bytes`` of arrays, of which all processes share ``shared``. Raises ResourceError if not even
-    one fits.
+    A process has ``array_bytes`` of arrays, of which all processes share ``shared``; while one is verified on other
+    data, it has a copy. Raises ResourceError if not even one process fits.
     """
     if array_bytes + _PROCESS_BYTES > _ALONE * available:
         raise ResourceError(
@@ -129,7 +131,8 @@ def processes_at_once(array_bytes: int, available: int, *, shared: int = 0) -> i
             remedy="use smaller sizes, or free memory",
         )
     process_bytes = array_bytes - shared + _PROCESS_BYTES
-    return max(1, min(int((_TOGETHER * available - shared) / process_bytes), _MOST_PROCESSES))
+    room = min(_TOGETHER * available - shared, _ALONE * available - 2 * shared)
+    return max(1, min(int(room / process_bytes), _MOST_PROCESSES))
 
 
 def _participant(built: Built, earlier: Mapping[str, Sequence[Sample]]) -> Participant:

@@ -61,7 +61,7 @@ class Session:
         job = self._job
         with ExitStack() as outer:
             holder = outer.enter_context(InputHolder(job.cores, job.directory, job.shared)) if job.forks else None
-            self._checker = Checker(job, holder)
+            self._checker = Checker(job, holder, one_at_a_time=capacity == 1)
             try:
                 self._run(capacity)
             except KeyboardInterrupt:

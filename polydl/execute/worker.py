@@ -194,8 +194,8 @@ class Worker:
             elif buffer.name not in self._inputs.buffers:
                 buffer.fill(self._data)
             elif self._data != self._inputs.data:
-                # Other processes share its pages, of which as few as possible are to be copied.
-                buffer.fill(self._data, least=replace(self._data, turn=0) == self._inputs.data)
+                buffer.unshare()
+                buffer.fill(self._data)
 
     def _expect(self, offsets: dict[str, int]) -> None:
         self._outputs = [buffer for buffer in self._buffers if buffer.name in offsets]
