@@ -7,9 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from chance import picks_by_lot
 from machines import machine_with
 from symbolic_nests import product, symbolic
 
+from polydl.learning.metrics import geomean
 from polydl.libraries.configurations import Configurations, every_configuration
 from polydl.libraries.kernel import Kernel
 from polydl.libraries.product import symbolic_product
@@ -48,12 +50,11 @@ def test_what_it_selects_at_new_shapes_is_close_to_the_best(tmp_path: Path) -> N
     model = fitted(features, times, [number for number in range(40) for _ in measured])
     assert np.median(np.abs(np.log(model.seconds(features) / times))) < 0.15
     all_of_them = Configurations.of(nest, form, machine, (), every)
-    lost = []
-    for shape in shapes[40:]:
-        best_ten = np.argsort(model.seconds(all_of_them.features(shape)))[:10]
-        fastest = min(seconds(every[place], shape) for place in best_ten)
-        lost.append(fastest / min(seconds(kernel, shape) for kernel in every))
-    assert np.median(lost) < 1.25
+    computed = [[seconds(kernel, shape) for kernel in every] for shape in shapes[40:]]
+    picks = [int(np.argmin(model.seconds(all_of_them.features(shape)))) for shape in shapes[40:]]
+    reached = geomean([min(times) / times[pick] for times, pick in zip(computed, picks, strict=True)])
+    # Of ten picks by lot one is close to the best as well.
+    assert reached > max(0.9, picks_by_lot(computed).max())
 
 
 def test_kernels_without_a_product_are_told_apart_by_their_ids(tmp_path: Path) -> None:
