@@ -264,6 +264,26 @@ def tables(document: Document) -> Iterator[Table]:
         yield table
 
 
+def markdown(document: Document) -> Iterator[str]:
+    """The two tables of docs/results, line by line."""
+    yield "| nest | working sets, of 1,000 together | all that a ranker sees | 100,000 | memory of that process |"
+    yield "|---|---|---|---|---|"
+    for name, result in document["rate"].items():
+        of_one = (f"{result[what]['median_ms']:.2f} ms" for what in ("working_sets", "candidates"))
+        seconds = next(point["seconds"] for point in document["count"][name] if point["variants"] == _MOST_VARIANTS)
+        yield (
+            "| "
+            + " | ".join([name, *of_one, f"{seconds:.0f} s", f"{document['memory'][name]['bytes'] / 1e6:.0f} MB"])
+            + " |"
+        )
+    yield ""
+    yield "| nest | first, median | longest | later, median | longest |"
+    yield "|---|---|---|---|---|"
+    for name, result in document["isl"].items():
+        times = (result[which][what] for which in ("first", "later") for what in ("median_ms", "longest_ms"))
+        yield "| " + " | ".join([name, *(f"{time:.1f} ms" for time in times)]) + " |"
+
+
 def _times(result: Document) -> str:
     return f"{result['median_ms']:.2f} ({result['shortest_ms']:.2f} to {result['longest_ms']:.2f})"
 
@@ -338,10 +358,14 @@ def measurements(most: int) -> dict[str, list[Callable[[], Document]]]:
 )
 @click.option("--figure", type=click.Path(path_type=Path), help="Draw the growth as SVG.")
 @click.option("--show", is_flag=True, help="Measure nothing.")
-def main(parts: tuple[str, ...], most: int, out: Path, figure: Path | None, show: bool) -> None:
+@click.option("--table", is_flag=True, help="Measure nothing, and print the tables of docs/results in Markdown.")
+def main(parts: tuple[str, ...], most: int, out: Path, figure: Path | None, show: bool, table: bool) -> None:
     """Measure the reuse analysis: time per variant, its growth, and memory."""
     console = Console(width=None if sys.stdout.isatty() else _WIDTH)
     document: Document = json.loads(out.read_text(encoding="utf-8")) if out.exists() else {}
+    if table:
+        print("\n".join(markdown(document)))
+        return
     known = measurements(most)
     for part in () if show else parts or tuple(known):
         with Console(stderr=True).status(f"measuring {part}"):
@@ -352,8 +376,8 @@ def main(parts: tuple[str, ...], most: int, out: Path, figure: Path | None, show
         document["processor"] = machine().name
         document["python"] = platform.python_version()
         store(document, out)
-    for table in tables(document):
-        console.print(table)
+    for each in tables(document):
+        console.print(each)
     if figure is not None:
         draw(document, figure)
 

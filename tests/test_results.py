@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import lzma
 import re
 import sys
 from contextlib import suppress
@@ -10,6 +11,8 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+from polydl.cli import main as polydl_command
 
 ROOT = Path(__file__).parents[1]
 DATA = ROOT / "experiments" / "data"
@@ -207,6 +210,7 @@ def test_each_measured_table_of_other_pages_has_its_samples_or_leads_to_them(pag
         ("2026-11-26-random-nests", "experiments.random_nests", ["--table", DATA / "random_nests_one_commit.jsonl"]),
         ("2026-11-26-epyc-zen4", "experiments.first_picks", ["table", DATA / "first-picks-zen4.jsonl"]),
         ("2026-11-26-epyc-zen4", "experiments.same_set", ["table", DATA / "same-set-zen4.jsonl"]),
+        ("2026-11-21-analysis", "experiments.analysis_benchmark", ["--table", "--out", DATA / "analysis.json"]),
     ],
 )  # fmt: skip
 def test_tables_are_those_of_the_data(
@@ -223,6 +227,37 @@ def test_tables_are_those_of_the_data(
     assert [line for line in lines if cells(line) not in shown and not set(line) <= set("|- ")] == []
     words = " ".join(path.read_text(encoding="utf-8").split())
     assert [line for line in output if "AVX2 path" in line and line[0] != "|" and line.rstrip(".") not in words] == []
+
+
+def test_the_run_on_sixteen_cores_is_that_of_the_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = tmp_path / "resnet.json"
+    document.write_bytes(lzma.decompress((DATA / "resnet-xeon-16-cores.json.xz").read_bytes()))
+    assert polydl_command(["bench", "--out", str(document), "--show"], standalone_mode=False) == 0
+    page = (ROOT / "docs" / "results" / "2026-11-26-xeon-16-cores.md").read_text(encoding="utf-8")
+    shown = {line.strip() for line in page.splitlines()}
+    printed = [line.strip() for line in capsys.readouterr().out.splitlines()]
+    assert sum(line.startswith("resnet_") for line in printed) == 6
+    assert [line for line in printed if line not in shown] == []
+
+
+def test_what_records_say_of_rankers_is_that_of_the_data(capsys: pytest.CaptureFixture[str]) -> None:
+    """What a ranker predicts is of the code of its day; the page has more lines and columns, of such rankers."""
+    text = (ROOT / "docs" / "results" / "2026-11-26-ranking.md").read_text(encoding="utf-8")
+    sources = [DATA / "ranking" / f"{name}.jsonl.xz" for name in ("records", "zen3", "zen4", "zen5")]
+    for source in sources:
+        with lzma.open(source) as lines:
+            assert re.search(rf"^\| \[`{source.name}`\].* \| {sum(1 for _ in lines):,} \|", text, re.MULTILINE)
+    data = [word for source in sources for word in ("--data", str(source))]
+    assert polydl_command(["evaluate", "--ranker", "equation-1", *data], standalone_mode=False) == 0
+    shown = [in_columns(line) for line in text.splitlines()]
+    rows = [in_columns(line) for line in capsys.readouterr().out.splitlines() if line.strip(" ─")]
+    assert len(rows) > 50
+    assert [row for row in rows if not any(line[: len(row)] == row for line in shown)] == []
+
+
+def in_columns(line: str) -> list[str]:
+    """The cells of a table's line that is printed with spaces between them."""
+    return re.split(r"\s{2,}", line.strip())
 
 
 @pytest.mark.parametrize("data", ["waiting", "waiting-zen5"])
