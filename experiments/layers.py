@@ -69,7 +69,9 @@ def each_workload(document: Document) -> list[str]:
         for peer in peers:
             found = ratio(result, peer)
             caveat = result["peers"].get(peer, {}).get("caveat", "")
-            cells.append("" if found is None else _text(found) + (f" ({caveat})" if caveat else ""))
+            status = result["peers"].get(peer, {}).get("status", "")
+            words = "; ".join(filter(None, (caveat, "" if status == "ok" else status)))
+            cells.append(words if found is None else _text(found) + (f" ({words})" if words else ""))
         rows.append(cells)
     heads = ["workload", "GFLOPS", "% of probe", "GFLOPS, every product", "rewrites of the fastest"]
     return markdown([*heads, *(_head(document, peer) for peer in peers)], rows)

@@ -256,14 +256,54 @@ def test_the_tables_of_recorded_results(recorded: Document) -> None:
 
 def test_failures_stay_in_the_tables(recorded: Document) -> None:
     layers = recorded["results"]
-    layers["resnet_18"]["peers"]["torch"] |= {"status": "crash", "samples": []}
+    layers["resnet_18"]["peers"]["torch"] |= {"status": "crash", "samples": [], "note": "SIGSEGV\nmore"}
     layers["mobilenet_11"] |= {"status": "failed", "message": "nothing passed", "leaders": [], "peers": {}}
     assert workloads_table(recorded).row_count == 3
     cells = [list(column.cells) for column in workloads_table(recorded).columns]
     assert "[red]failed[/red]" in cells[1]
     assert any("[red]crash[/red]" in column for column in cells)
-    assert summary_table(recorded).title is not None
-    assert "2 of 3 workloads" in str(summary_table(recorded).title)
+    summary = summary_table(recorded)
+    assert "2 of 3 workloads" in str(summary.title)
+    means, *lines = str(summary.caption).splitlines()
+    assert means.startswith("Means are of the workloads at which both have a time.")
+    assert "polydl at mobilenet_11: failed (nothing passed)" in lines
+    assert "torch at resnet_18: crash (SIGSEGV)" in lines
+    assert "openblas at resnet_18: not asked" in lines
+    assert len(lines) == 3
+
+
+def test_what_a_mean_lacks_is_said() -> None:
+    ours, winograd = timing(*[1.0] * 5, direct=True), timing(*[1.0] * 5)
+    late = {"status": "timeout", "direct": True, "note": "no answer within 60 s", "samples": []}
+    best = {**timing(*[2.0] * 5), "note": "oneDNN 2.6.3, direct jit, nhwc"}
+    direct = timing(*[2.0] * 5, direct=True)
+    layers = {
+        "both": layer_of("both", [ours], onednn=best, **{"onednn-direct": direct}),
+        "late": layer_of("late", [ours], onednn=late | {"direct": False}, **{"onednn-direct": late}),
+        "later": layer_of("later", [ours], onednn=late | {"direct": False}, **{"onednn-direct": late}),
+        "by the other": layer_of("by the other", [ours], onednn=best, **{"onednn-direct": late}),
+        "fewer": layer_of("fewer", [winograd], onednn=best, **{"onednn-direct": direct}),
+    }
+    whole = {
+        "settings": {"peers": ["onednn", "onednn-direct"], "threads": 1},
+        "results": {name: {**layer, "status": "ok", "best_probe_gflops": 1.0} for name, layer in layers.items()},
+    }
+    summary = concluded(whole)["summary"]
+    assert {name: peer["workloads"] for name, peer in summary["peers"].items()} == {"onednn": 3, "onednn-direct": 2}
+    assert [(one["peer"], one["workload"], one["status"]) for one in summary["untimed"]] == [
+        ("onednn", "late", "timeout"),
+        ("onednn-direct", "late", "timeout"),
+        ("onednn", "later", "timeout"),
+        ("onednn-direct", "later", "timeout"),
+        ("onednn-direct", "by the other", "timeout"),
+        ("onednn-direct", "fewer", "no ratio"),
+    ]
+    assert str(summary_table(whole).caption).splitlines()[1:] == [
+        "onednn at late, later: timeout (no answer within 60 s)",
+        "onednn-direct at late, later: timeout (no answer within 60 s)",
+        "onednn-direct at by the other: timeout (no answer within 60 s); its ratio is of onednn's time",
+        "onednn-direct at fewer: no ratio (polydl has no time of a variant that computes every product)",
+    ]
 
 
 def test_results_are_written_whole_and_read_back(recorded: Document, tmp_path: Path) -> None:

@@ -181,6 +181,16 @@ def _estimate(result: Mapping[str, Any], peer: str) -> _Estimate | None:
     return _Estimate(float(ratios.mean()), _deviation(ratios, np.hstack([drawn.counts, ours.counts])), count)
 
 
+def has_ratio(result: Mapping[str, Any], peer: str) -> bool:
+    """Whether ``ratio`` gives one."""
+    return bool(_timings(result, peer)) and bool(leaders(result, result["peers"][peer].get("direct", False)))
+
+
+def other_choice(peer: str) -> str:
+    """The name under which a library is asked for direct algorithms alone, and the other way round."""
+    return peer.removesuffix(_DIRECT) if peer.endswith(_DIRECT) else f"{peer}{_DIRECT}"
+
+
 def _timings(result: Mapping[str, Any], peer: str) -> list[Mapping[str, Any]]:
     """All timings of what the peer might have run; none where it was not asked.
 
@@ -190,7 +200,7 @@ def _timings(result: Mapping[str, Any], peer: str) -> list[Mapping[str, Any]]:
     if peer not in result["peers"]:
         return []
     timings = [result["peers"][peer]]
-    other = result["peers"].get(peer.removesuffix(_DIRECT) if peer.endswith(_DIRECT) else f"{peer}{_DIRECT}")
+    other = result["peers"].get(other_choice(peer))
     if other is not None and (other.get("direct") or not any(word in other["note"] for word in _NOT_DIRECT)):
         timings.append(other)
     return [each for each in timings if each["status"] == "ok"]

@@ -4,17 +4,80 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from polydl.bench.ratios import Document, geometric_mean, mean_ratio, own_seconds, ratio
+from polydl.bench.ratios import (
+    Document,
+    geometric_mean,
+    has_ratio,
+    leaders,
+    mean_ratio,
+    other_choice,
+    own_seconds,
+    ratio,
+)
 from polydl.errors import OptionError
 from polydl.system.files import written_atomically
 
 # 2: leaders and peers say whether they compute every product of the source; the peer ``onednn`` asks for Winograd, too.
 SCHEMA = 2
 _ANOTHER = "name another --out"
+
+
+#: In the place of a peer, for what polydl itself has no time at.
+OURS = "polydl"
+
+
+@dataclass(frozen=True)
+class Untimed:
+    """A workload at which a peer, or polydl, has no time of its own, and that its mean lacks."""
+
+    #: its name, or ``OURS``
+    peer: str
+    workload: str
+    #: that of its timing, ``not asked``, or ``no ratio`` where polydl has nothing that it is compared with
+    status: str
+    #: in words; "" if the status says all
+    reason: str
+    #: the other choice of the same library, whose time stands in the ratio in place of its own; "" without a ratio
+    instead: str = ""
+
+
+def untimed(document: Mapping[str, Any]) -> tuple[Untimed, ...]:
+    """What is missing from the means, by workload. Where polydl has no time, its peers are not looked at."""
+    missing: list[Untimed] = []
+    for name, result in document["results"].items():
+        if not leaders(result):
+            missing.append(Untimed(OURS, name, *_failure(result)))
+            continue
+        missing += [one for peer in compared(document) if (one := _untimed(name, result, peer)) is not None]
+    return tuple(missing)
+
+
+def _failure(result: Mapping[str, Any]) -> tuple[str, str]:
+    """Status and reason of a workload without a leader that has a time."""
+    if result["status"] != "ok":
+        return result["status"], _first_line(result["message"])
+    failed = [leader["status"] for leader in result["leaders"]]
+    return "failed", f"leaders: {', '.join(dict.fromkeys(failed))}" if failed else "no leaders"
+
+
+def _untimed(name: str, result: Mapping[str, Any], peer: str) -> Untimed | None:
+    timing = result["peers"].get(peer)
+    if timing is None:
+        return Untimed(peer, name, "not asked", "")
+    if timing["status"] != "ok":
+        instead = other_choice(peer) if has_ratio(result, peer) else ""
+        return Untimed(peer, name, timing["status"], _first_line(timing["note"]), instead)
+    if not has_ratio(result, peer):
+        return Untimed(peer, name, "no ratio", "polydl has no time of a variant that computes every product")
+    return None
+
+
+def _first_line(text: str) -> str:
+    return text.partition("\n")[0]
 
 
 def compared(document: Mapping[str, Any]) -> list[str]:
@@ -39,7 +102,8 @@ def concluded(document: Mapping[str, Any]) -> Document:
     """The document with the ``ratios`` of each workload by peer, and with their means as ``summary``."""
     results = document["results"]
     peers, threads = compared(document), document["settings"]["threads"]
-    summary: Document = {"workloads": len(results), "of_probe": None, "peers": {}}
+    missing = [asdict(each) for each in untimed(document)]
+    summary: Document = {"workloads": len(results), "of_probe": None, "peers": {}, "untimed": missing}
     parts = [part for result in results.values() if (part := part_of_probe(result, threads)) is not None]
     if parts:
         summary["of_probe"] = geometric_mean(parts)

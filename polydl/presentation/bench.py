@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from polydl.bench.polybench import is_program
 from polydl.bench.ratios import Document, Ratio, fastest_leader, geometric_mean, leaders, mean_ratio, ratio
-from polydl.bench.results import compared, part_of_probe, rate
+from polydl.bench.results import Untimed, compared, part_of_probe, rate, untimed
 from polydl.presentation.notation import counted
 from polydl.presentation.tables import parts, table, terminal_width
 
@@ -22,6 +22,9 @@ _CAPTION = (
     "\nDirect: variants that compute every product of the source. Pick: the fastest leader's place in the ranking. ~ "
     "fewer than two samples were undisturbed."
 )
+_MEANS = "Means are of the workloads at which both have a time. Without a time of their own:"
+# Of workloads that lack a time for the same reason, so many are named.
+_MOST_NAMED = 6
 _FOOTNOTES = "¹²³⁴⁵⁶⁷⁸⁹"
 
 
@@ -70,6 +73,7 @@ def summary_table(document: Document) -> Table:
     right = ("geometric mean", "worst", "best", "polydl ahead")
     shown = table("peer", "polydl's variants", *right, right=right)
     shown.title = f"{len(ours)} of {len(results)} workloads{of_probe}"
+    shown.caption = _untimed_text(untimed(document))
     for peer in compared(document):
         mean_and_ratios = mean_ratio(results, peer)
         if mean_and_ratios is not None:
@@ -79,6 +83,21 @@ def summary_table(document: Document) -> Table:
             variants = "every product" if _compared_with(document, peer) == "direct" else "all"
             shown.add_row(peer, variants, _ratio_text(mean), *bounds, ahead)
     return shown
+
+
+def _untimed_text(missing: Sequence[Untimed]) -> str | None:
+    """A line for each peer and reason, under what they say of the means; None if nothing is missing."""
+    names: dict[tuple[str, str], list[str]] = {}
+    for one in missing:
+        why = one.status + (f" ({one.reason})" if one.reason else "")
+        why += f"; its ratio is of {one.instead}'s time" if one.instead else ""
+        names.setdefault((one.peer, why), []).append(one.workload)
+    lines = []
+    for (peer, why), workloads in names.items():
+        others = len(workloads) - _MOST_NAMED
+        named = ", ".join(workloads[:_MOST_NAMED]) + (f" and {others} more" if others > 0 else "")
+        lines.append(escape(f"{peer} at {named}: {why}"))
+    return "\n".join([_MEANS, *lines]) if lines else None
 
 
 def _row(
@@ -95,7 +114,9 @@ def _row(
         if timing is None:
             cells.append("")
         elif peer_ratio is None:
-            cells.append(f"[red]{timing['status']}[/red]")
+            cells.append("[red]no ratio[/red]" if timing["status"] == "ok" else f"[red]{timing['status']}[/red]")
+        elif timing["status"] != "ok":
+            cells.append(f"{_ratio_text(peer_ratio)} [red]{timing['status']}[/red]")
         else:
             cells.append(_ratio_text(peer_ratio) + _mark(timing) + caveats.get(timing["caveat"], ""))
     return cells
