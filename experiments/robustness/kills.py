@@ -4,7 +4,8 @@
     python -m experiments.robustness.kills --table experiments/data/kills.jsonl
 
 Each command is struck after a random part of the time that a whole one takes, by SIGKILL or by one of SIGINT, SIGTERM
-and SIGHUP; by SIGINT once the command watches for signals. After each strike, the records must begin with what they
+and SIGHUP; by SIGINT once the command watches for signals. Where it had ended by then, the next one is struck in its
+place. After each strike, the records must begin with what they
 held before, answers must be whole, and no process may be left. After a signal, no temporary folder may be left either;
 what SIGKILL leaves must be gone after the next command that is not struck. Ends with status 1 if anything is wrong.
 ``--limit-seconds`` begins no further strike; runs of other seeds add their lines to the file, which ``--table`` shows.
@@ -62,6 +63,11 @@ class Strike:
     left: frozenset[str]
     #: what was wrong, in words
     faults: tuple[str, ...]
+
+    @property
+    def too_late(self) -> bool:
+        """Whether the command had done all of its work before."""
+        return self.exit_status == 0
 
 
 def strike(place: Workplace, number: signal.Signals, seconds: float) -> Strike:
@@ -138,17 +144,22 @@ def whole(place: Workplace, charged: Collection[str] = ()) -> tuple[float, tuple
 
 
 def run(place: Workplace, numbers: Sequence[signal.Signals], seed: int, limit_seconds: float) -> dict[str, Any]:
-    """One strike with each of these signals, in random order. The figures as a document."""
+    """Strikes in random order, until each of these signals has met a command that still ran. The figures as a document.
+
+    A strike comes at a moment of the time that the last command took which ran to its end.
+    """
     chance, start = random.Random(seed), time.monotonic()
-    order = list(numbers)
-    chance.shuffle(order)
-    longest, first_faults, first_left = whole(place)
-    faults, strikes = list(first_faults), list[Strike]()
-    charged = set(first_left)
-    for number in order:
-        if time.monotonic() - start > limit_seconds:
-            break
-        strikes.append(strike(place, number, chance.uniform(0, longest)))
+    waiting = list(numbers)
+    chance.shuffle(waiting)
+    _, first_faults, first_left = whole(place)
+    seconds, second_faults, second_left = whole(place, first_left)
+    faults, strikes = [*first_faults, *second_faults], list[Strike]()
+    charged = {*first_left, *second_left}
+    while waiting and time.monotonic() - start <= limit_seconds:
+        number = waiting[-1]
+        strikes.append(strike(place, number, chance.uniform(0, seconds)))
+        if not strikes[-1].too_late:
+            waiting.pop()
         faults += strikes[-1].faults
         if number != signal.SIGKILL:
             charged |= strikes[-1].left
@@ -160,14 +171,15 @@ def run(place: Workplace, numbers: Sequence[signal.Signals], seed: int, limit_se
             charged |= left
             for fault in whole_faults:
                 print(fault, flush=True)
-            print(f"{len(strikes)} of {len(order)}, {seconds:.1f} s a command, {len(faults)} faults", flush=True)
+            print(f"{len(waiting)} are left, {seconds:.1f} s a command, {len(faults)} faults", flush=True)
     faults += whole(place, charged)[1]
     files = place.lines().values()
     return {
         "seed": seed,
-        "command_seconds": round(longest, 3),
+        "command_seconds": round(seconds, 3),
         "strikes": dict(Counter(one.signal for one in strikes)),
-        "ended_before": sum(one.exit_status == 0 for one in strikes),
+        "landed": dict(Counter(one.signal for one in strikes if not one.too_late)),
+        "ended_before": sum(one.too_late for one in strikes),
         "gone_seconds": {
             name: summary([one.gone_seconds or 0.0 for one in strikes if one.signal == name])
             for name in sorted({one.signal for one in strikes})
@@ -181,21 +193,26 @@ def run(place: Workplace, numbers: Sequence[signal.Signals], seed: int, limit_se
 
 
 def table(documents: Sequence[Mapping[str, Any]]) -> list[str]:
-    """A line of Markdown for each commit, and one for all of them."""
-    heads = ("commit", "runs", *STRUCK, "faults", "kills that left a folder", "records", "torn lines",
-             "longest until the last process was gone: SIGKILL", "other signals")  # fmt: skip
+    """A line of Markdown for each commit, and one for all of them.
+
+    Strikes that met no running command are not counted among those of their signal where the document tells them apart.
+    """
+    heads = ("commit", "runs", *STRUCK, "met no running command", "faults", "kills that left a folder", "records",
+             "torn lines", "longest until the last process was gone: SIGKILL", "other signals")  # fmt: skip
     commits = dict.fromkeys(document["commit"] for document in documents)
     groups = {name: [one for one in documents if one["commit"] == name] for name in commits} | {"all": documents}
     return markdown(heads, [[name, *_row(group)] for name, group in groups.items()])
 
 
 def _row(documents: Sequence[Mapping[str, Any]]) -> list[str]:
-    strikes = [sum(one["strikes"].get(name, 0) for one in documents) for name in STRUCK]
+    # Earlier documents do not say which of the strikes came too late.
+    strikes = [sum(one.get("landed", one["strikes"]).get(name, 0) for one in documents) for name in STRUCK]
+    vain = sum(one["ended_before"] for one in documents)
     faults = sum(len(one["faults"]) for one in documents)
     kept = [sum(one[name] for one in documents) for name in ("kills_that_left_a_folder", "records", "torn_lines")]
     longest = {name: max(one["gone_seconds"].get(name, _NONE)["longest"] for one in documents) for name in STRUCK}
     killed = longest.pop("SIGKILL")
-    numbers = (len(documents), *strikes, faults, *kept)
+    numbers = (len(documents), *strikes, vain, faults, *kept)
     return [*map(str, numbers), f"{killed:.2f} s", f"{max(longest.values()):.2f} s"]
 
 
