@@ -172,8 +172,16 @@ def test_builds_differ_in_flags_threads_and_directive(tmp_path: Path, monkeypatc
     integers = parsed(tmp_path, DOT.replace("float", "int"))
     assert [each.kernel.id for each in plain_builds(integers, GCC, 1, "bounded")] == ["original"]
     directed = parsed(tmp_path, DIRECTED)
-    assert [each.kernel.id for each in plain_builds(directed, GCC, 2, "bounded")] == ["original", "plain"]
-    assert [each.threads for each in plain_builds(directed, GCC, 2, "bounded")] == [2, 2]
+    both = plain_builds(directed, GCC, 2, "bounded")
+    assert {each.kernel.id: each.threads for each in both} == {
+        "original": 2,
+        "original-one-thread": 1,
+        "plain": 2,
+        "plain-one-thread": 1,
+    }
+    assert both[1].name == "gcc -O3 -fopenmp, without its own directives"
+    assert "#pragma omp" not in both[1].kernel.c
+    assert "#pragma omp" not in both[1].region
     assert [each.threads for each in plain_builds(directed, GCC, 1, "bounded")] == [1, 1]
 
 
@@ -223,8 +231,22 @@ def test_threads_of_the_source_as_it_is_are_counted(tmp_path: Path, directive: s
 
 def test_threads_around_the_region_stay_the_only_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("polydl.optimization.plain_builds._others", lambda toolchain: ())
-    builds = plain_builds(parsed(tmp_path, f"{TEAM}{ONE_IMAGE}"), GCC, 2, "bounded")
+    around = ONE_IMAGE.replace("#pragma scop", "#pragma omp parallel\n#pragma omp single\n{\n#pragma scop")
+    around = around.replace("#pragma omp parallel for\n", "").replace("#pragma endscop", "#pragma endscop\n}")
+    builds = plain_builds(parsed(tmp_path, around), GCC, 2, "bounded")
     assert [(each.kernel.id, each.threads) for each in builds] == [("original", 2), ("plain", 2)]
+
+
+def test_a_function_that_is_left_out_of_the_source_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("polydl.optimization.plain_builds._others", lambda toolchain: ())
+    alone = plain_builds(parsed(tmp_path, ONE_IMAGE), GCC, 2, "bounded")
+    behind = plain_builds(parsed(tmp_path, f"{TEAM}{ONE_IMAGE}"), GCC, 2, "bounded")
+    assert [(each.name, each.threads, each.region) for each in behind] == [
+        (each.name, each.threads, each.region) for each in alone
+    ]
+    assert "original-threads" in {each.kernel.id for each in behind}
 
 
 def test_the_other_compiler_takes_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

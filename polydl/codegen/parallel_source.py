@@ -65,7 +65,7 @@ def with_parallel_loops(scop: Scop, dependences: Sequence[Dependence], threads: 
     if _DIRECTIVE.search(scop.source[first:last]):
         return None
     text = _blanked(scop.source)
-    lines = range(scop.source.count("\n", 0, first) + 1, scop.source.count("\n", 0, last) + 2)
+    lines = range(scop.line, scop.line_at(last) + 1)
     if any(statement.line not in lines for statement in scop.statements):
         return None
     loops = tuple(_loops(text, first, last))
@@ -99,7 +99,7 @@ def own_threads(scop: Scop, threads: int) -> int:
     """
     text = _blanked(scop.source)
     first, last = scop.region
-    known = {loop.start: iterations for loop, iterations in _iterations(scop, text, _loops(text, first, last), 0)}
+    known = {loop.start: iterations for loop, iterations in _iterations(scop, _loops(text, first, last), 0)}
     most = 1
     for each in _directives(scop.source):
         if not _PARALLEL.search(each.text):
@@ -155,17 +155,15 @@ def _edited(source: str, edits: Sequence[tuple[int, int, str]]) -> str:
     return source
 
 
-def _iterations(
-    scop: Scop, text: str, loops: Iterable[_TextLoop], depth: int
-) -> Iterator[tuple[_TextLoop, tuple[int, ...]]]:
+def _iterations(scop: Scop, loops: Iterable[_TextLoop], depth: int) -> Iterator[tuple[_TextLoop, tuple[int, ...]]]:
     """Loops with the numbers of their own iterations and, outermost first, of those inside; without those not known."""
     for loop in loops:
-        first, last = (text.count("\n", 0, place) + 1 for place in (loop.start, loop.end))
+        first, last = scop.line_at(loop.start), scop.line_at(loop.end)
         inside = [each for each in scop.statements if first <= each.line <= last and each.depth > depth]
         if inside and all(each.box is not None and each.iterators[depth] == loop.iterator for each in inside):
             deep = min(each.depth for each in inside)
             yield loop, tuple(max(each.extents[place] for each in inside) for place in range(depth, deep))
-        yield from _iterations(scop, text, loop.inner, depth + 1)
+        yield from _iterations(scop, loop.inner, depth + 1)
 
 
 def _blanked(text: str) -> str:
@@ -223,7 +221,7 @@ def _parallel(
 
     These are None where a value goes through a pointer.
     """
-    first, last = (text.count("\n", 0, place) + 1 for place in (loop.start, loop.end))
+    first, last = scop.line_at(loop.start), scop.line_at(loop.end)
     inside = [each for each in scop.statements if first <= each.line <= last and each.depth > depth]
     shallow = any(first < each.line <= last and each.depth <= depth for each in scop.statements)
     if shallow or not inside or any(each.iterators[depth] != loop.iterator for each in inside):

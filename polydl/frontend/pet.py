@@ -97,7 +97,7 @@ def parse(
         source=taken.text.encode("latin-1").decode("utf-8"),
         region=_range(taken, start, end),
         definition=_definition(facts, annotated, content, taken, file),
-        line=line_of(original, annotated.origins[model.start]),
+        line=line_of(original, start),
         defines=tuple(macros.items()),
         annotated_calls=model.annotated_calls,
         private=facts.excerpt.private,

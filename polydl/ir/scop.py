@@ -194,6 +194,13 @@ class Scop:
         content = json.dumps(parts, sort_keys=True)
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
+    def line_at(self, offset: int) -> int:
+        """The line of the file, from 1, of an offset into ``source`` that lies in the region.
+
+        Before the region, ``source`` may lack lines of the file.
+        """
+        return self.line + self.source.count("\n", self.region[0], offset)
+
     @cached_property
     def flops(self) -> int:
         """Arithmetic operations of all statements."""

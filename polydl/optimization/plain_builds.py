@@ -34,20 +34,26 @@ def plain_builds(scop: Scop, toolchain: Toolchain, threads: int, level: Numerics
 
     One thread, all ``threads`` as the compiler deals them out, and all as OpenMP does: a directive stands before each
     outermost loop that is proved parallel and has as many iterations. A source with OpenMP directives of its own is
-    also built without them in these two ways, unless they stand before the same loops. Each of these is built as it is,
-    and once more with flags by which sums may be reordered, where ``level`` admits that. The other one of gcc and clang
-    takes part where it is installed.
+    also built without them in these two ways, unless they stand before the same loops, and for one thread. Each of
+    these is built as it is, and once more with flags by which sums may be reordered, where ``level`` admits that. The
+    other one of gcc and clang takes part where it is installed.
     """
     plain = original(scop)
     fast = fast_flags(level) if _rounds(scop) else ()
     written = own_threads(scop, threads)
     further = _further(scop, plain, threads, level)
+    bare = without_directives(scop)
+    alone = None if bare == scop.source or makes_threads(scop, inside=False) else replace(plain, c=_c(scop, bare))
+    alone_region = function_text.region(scop, bare)
     builds: list[PlainBuild] = []
     for compiler in (toolchain, *_others(toolchain)):
         kind = "" if compiler is toolchain else f"-{compiler.kind}-{compiler.version}"
         for word, flags in dict.fromkeys((("original", ()), ("plain" if fast else "original", fast))):
             name = f"{word}{kind}"
             builds.append(replace(_build(name, plain, compiler, flags), threads=written))
+            if alone is not None and written > 1:
+                build = _build(f"{name}-one-thread", alone, compiler, flags, ", without its own directives")
+                builds.append(replace(build, region=alone_region))
             if further.parallel is not None:
                 build = _build(
                     f"{name}-threads", further.parallel, compiler, flags, f", omp parallel for{further.instead}"
