@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from polydl.contracts import Candidate
 from polydl.ir.kernel import MicrokernelUse
-from polydl.ir.variant import Interchange, Tile, Variant
+from polydl.ir.variant import Variant
 from polydl.machine import Machine
 from polydl.ranking.cost_model import nest_times
 from polydl.ranking.ordering import idle_share, in_units
@@ -104,14 +104,14 @@ def _rewrites(variant: Variant) -> str:
 
 
 def _orders(variant: Variant) -> str:
-    steps = [step for step in variant.nest_steps if isinstance(step, Interchange)]
-    orders = [" > ".join(step.order) or "all in the microkernel" for step in steps]
+    given = [nest.order for nest in variant.nests.values() if nest.order is not None]
+    orders = [" > ".join(order) or "all in the microkernel" for order in given]
     return "; ".join(orders) or "as in the source"
 
 
 def _tiles(variant: Variant) -> str:
-    steps = [step for step in variant.nest_steps if isinstance(step, Tile)]
-    return ", ".join(f"{step.loop} into {' and '.join(str(size) for size in step.sizes)}" for step in steps)
+    tiles = [tile for nest in variant.nests.values() for tile in nest.tiles]
+    return ", ".join(f"{tile.loop} into {' and '.join(str(size) for size in tile.sizes)}" for tile in tiles)
 
 
 def _reuse(first: Candidate, second: Candidate, machine: Machine) -> list[str]:

@@ -19,7 +19,7 @@ from polydl.frontend.constants import with_constants
 from polydl.ir.kernel import KernelSource
 from polydl.ir.numerics import Numerics, numerics_level
 from polydl.ir.scop import Scop
-from polydl.ir.variant import UseMicrokernel, Variant
+from polydl.ir.variant import Variant
 from polydl.plan.apply import apply
 from polydl.variant_json import variant_from_json
 
@@ -46,7 +46,7 @@ class Case:
     @property
     def microkernels(self) -> tuple[str, ...]:
         """In the order in which the registry prefers them."""
-        used = {step.name for step in self.variant.steps if isinstance(step, UseMicrokernel)}
+        used = self.variant.microkernels.values()
         return tuple(name for name in registry.names("microkernels") if name in used)
 
 

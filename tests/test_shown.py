@@ -21,7 +21,17 @@ from test_page import recorded
 from polydl import pipeline
 from polydl.cli import main
 from polydl.doctor import Component
-from polydl.ir.variant import Interchange, Parallel, Stream, Tile, Unroll, UseMicrokernel, Variant, Vectors
+from polydl.ir.variant import (
+    Interchange,
+    NestSchedule,
+    Parallel,
+    Stream,
+    Tile,
+    Unroll,
+    UseMicrokernel,
+    Variant,
+    Vectors,
+)
 from polydl.learning import evaluation
 from polydl.machine.profile import read
 from polydl.models.manifest import Entry
@@ -175,13 +185,13 @@ STEPS = (
 
 
 def test_steps_of_a_nest_read_as_a_sentence() -> None:
-    assert nest_in_words(STEPS) == (
+    assert nest_in_words(NestSchedule(STEPS)) == (
         "loops tiles of 256 of i, tiles of 64 of i, tiles of 32 of j, k; "
         "microkernel c for j by i in rows of h, sums over l, k; "
         "tiles of 256 of i and tiles of 32 of j on threads, the next one free, each with sums of s; "
         "l unrolled; y, z written past the caches; vectors of 32 bytes"
     )
-    assert nest_in_words([Tile(0, "i", (8,))]) == "i in tiles of 8"
+    assert nest_in_words(NestSchedule((Tile(0, "i", (8,)),))) == "i in tiles of 8"
 
 
 @pytest.mark.parametrize("example", ["conv.c", "matmul.c", "bnorm_residual.c"])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from polydl.errors import AnalysisError, IllegalVariantError
 from polydl.ir.numerics import Numerics
 from polydl.ir.scop import Scop
-from polydl.ir.variant import UseMicrokernel, Variant
+from polydl.ir.variant import Variant
 from polydl.plan.rewriting import RewrittenScop, rewritten
 from polydl.poly.scheduling import permutable_band
 from polydl.variants.rewrites.proposed_bands import loop_names
@@ -47,7 +47,7 @@ def beside_plain_loops(
 
     None where isl leaves all statements as they are, or would take minutes.
     """
-    if any(isinstance(step, UseMicrokernel) for variant in picked for step in variant.steps):
+    if any(variant.microkernels for variant in picked):
         return ()
     try:
         variant = plain_schedule(scop, threads=threads, numerics=numerics)

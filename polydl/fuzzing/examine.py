@@ -28,7 +28,7 @@ from polydl.fuzzing.unit import together
 from polydl.ir.kernel import KernelSource
 from polydl.ir.numerics import Numerics
 from polydl.ir.scop import Scop
-from polydl.ir.variant import Attach, RewriteStep, Unroll, UseMicrokernel, Variant
+from polydl.ir.variant import Variant
 from polydl.machine import Machine
 from polydl.machine.system import System
 from polydl.pipeline import kernel, parse, rank, space_on
@@ -327,17 +327,11 @@ def _one_to_compare(scop: Scop, chosen: Sequence[tuple[Variant, KernelSource]], 
 def step_kinds(variant: Variant) -> set[str]:
     """The kinds of a variant's steps, told apart further where code is made in several ways of one kind."""
     kinds = {step.json_name for step in variant.steps}
-    unrolled = Counter(step.nest for step in variant.steps if isinstance(step, Unroll))
-    for step in variant.steps:
-        match step:
-            case UseMicrokernel():
-                kinds.add(f"{step.json_name} {step.name}")
-            case Unroll() if unrolled[step.nest] > 1:
-                kinds.add(f"{step.json_name} several loops")
-            case Attach():
-                kinds.add(f"{step.json_name} {step.place}")
-            case RewriteStep() if step.threaded:
-                kinds.add(f"{step.json_name} on threads")
+    kinds.update(f"use_microkernel {name}" for name in variant.microkernels.values())
+    kinds.update(f"attach {step.place}" for step in variant.attached)
+    kinds.update(f"{step.json_name} on threads" for step in variant.rewrites if step.threaded)
+    if any(len(nest.unrolled) > 1 for nest in variant.nests.values()):
+        kinds.add("unroll several loops")
     return kinds
 
 

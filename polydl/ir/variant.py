@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -32,6 +32,15 @@ class Step:
     #: fields that JSON has only where they are not empty, zero or false
     json_omits: ClassVar[frozenset[str]] = frozenset()
 
+    @property
+    def threaded(self) -> bool:
+        """Whether a loop runs on threads by it."""
+        return False
+
+    def on_one_thread(self) -> Step | None:
+        """The step without threads; None if nothing is left of it."""
+        return self
+
 
 @dataclass(frozen=True)
 class ScopStep(Step):
@@ -47,13 +56,7 @@ class RewriteStep(ScopStep):
         """Whether it runs statements together that are apart in the source."""
         return False
 
-    @property
-    def threaded(self) -> bool:
-        """Whether a loop that it makes runs on threads."""
-        return False
-
     def on_one_thread(self) -> RewriteStep:
-        """The step without threads."""
         return self
 
 
@@ -66,6 +69,8 @@ class NestStep(Step):
     #: whether variants that differ in this step, or in the tiles of its loops, are of different kinds
     #: (``polydl.optimization.picks``)
     tells_kind: ClassVar[bool] = False
+    #: whether a nest may have several steps of this class, for different loops
+    repeatable: ClassVar[bool] = False
 
     @property
     def loops(self) -> tuple[str, ...]:
@@ -108,6 +113,7 @@ class Tile(NestStep):
     """
 
     json_name: ClassVar[str] = "tile"
+    repeatable: ClassVar[bool] = True
 
     loop: LoopName
     sizes: Annotated[tuple[Annotated[int, {"minimum": 1}], ...], "Iterations of a tile, the largest first."]
@@ -151,6 +157,13 @@ class Parallel(NestStep):
     combined: Annotated[tuple[str, ...], "Arrays that threads sum in parts, which are added up at the end."] = ()
     inner: Annotated[str, "The next loop inside, if its iterations are dealt out as well."] = ""
     dynamic: Annotated[bool, "Whether threads get the next iteration when they are done with one."] = False
+
+    @property
+    def threaded(self) -> bool:
+        return True
+
+    def on_one_thread(self) -> None:
+        return None
 
     @property
     def decisions(self) -> tuple[Hashable, ...]:
@@ -198,6 +211,7 @@ class Unroll(NestStep):
     """
 
     json_name: ClassVar[str] = "unroll"
+    repeatable: ClassVar[bool] = True
     tells_kind: ClassVar[bool] = True
 
     loop: LoopName
@@ -243,16 +257,6 @@ NEST_STEPS: tuple[type[NestStep], ...] = (Tile, UseMicrokernel, Interchange, Par
 _PLACES = {kind: place for place, kind in enumerate(NEST_STEPS)}
 
 
-def tile_loops(steps: Iterable[Step]) -> dict[str, tuple[str, int]]:
-    """By its name, each loop over tiles: the loop that is tiled, and the size of the tiles."""
-    return {
-        f"{step.loop}_t{len(step.sizes) - place}": (step.loop, size)
-        for step in steps
-        if isinstance(step, Tile)
-        for place, size in enumerate(step.sizes)
-    }
-
-
 def _place(step: Step) -> tuple[int, int, int]:
     """Where a step belongs among those of a variant; steps of one place stay in the order given."""
     if isinstance(step, NestStep):
@@ -262,13 +266,72 @@ def _place(step: Step) -> tuple[int, int, int]:
 
 def _step_json(step: Step) -> dict[str, Any]:
     # Steps hold numbers, strings and tuples of them, which need no copies.
-    values = {field.name: getattr(step, field.name) for field in fields(step)}
+    values = {each.name: getattr(step, each.name) for each in fields(step)}
     return {"step": step.json_name, **{k: v for k, v in values.items() if v or k not in step.json_omits}}
 
 
 @lru_cache(maxsize=1 << 14)
 def _step_text(step: Step) -> str:
     return json.dumps(_step_json(step))
+
+
+@dataclass(frozen=True)
+class NestSchedule:
+    """What the steps of one nest ask for together: its schedule, as Halide uses the word.
+
+    Steps that contradict each other, or name what the nest doesn't have, are refused in ``polydl.plan.tile``.
+    """
+
+    #: in their canonical order
+    steps: tuple[NestStep, ...] = ()
+    #: the loops that are tiled, with the sizes of their tiles; these steps come before all others
+    tiles: tuple[Tile, ...] = field(default=(), init=False, compare=False)
+    #: the microkernel of the innermost loops; None for plain loops
+    microkernel: UseMicrokernel | None = field(default=None, init=False, compare=False)
+    #: the loops that a microkernel doesn't run, outermost first; None if no step gives an order
+    order: tuple[str, ...] | None = field(default=None, init=False, compare=False)
+    #: the loop on threads; None if there is none
+    parallel: Parallel | None = field(default=None, init=False, compare=False)
+    #: the loops that are unrolled, in the order of their steps
+    unrolled: tuple[str, ...] = field(default=(), init=False, compare=False)
+    #: the arrays that are written past the caches
+    streamed: tuple[str, ...] = field(default=(), init=False, compare=False)
+    #: the length of vectors; 0 for the machine's largest ones
+    vector_bytes: int = field(default=0, init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        tiles: list[Tile] = []
+        unrolled: list[str] = []
+        told: dict[str, Any] = {}
+        for step in self.steps:
+            match step:
+                case Tile():
+                    tiles.append(step)
+                case UseMicrokernel():
+                    told["microkernel"] = step
+                case Interchange():
+                    told["order"] = step.order
+                case Parallel():
+                    told["parallel"] = step
+                case Unroll():
+                    unrolled.append(step.loop)
+                case Stream():
+                    told["streamed"] = step.arrays
+                case Vectors():
+                    told["vector_bytes"] = step.bytes
+        vars(self).update(told, tiles=tuple(tiles), unrolled=tuple(unrolled))
+
+    @cached_property
+    def tile_loops(self) -> dict[str, tuple[str, int]]:
+        """By its name, each loop over tiles: the loop that is tiled, and the size of the tiles."""
+        return {
+            f"{tile.loop}_t{len(tile.sizes) - place}": (tile.loop, size)
+            for tile in self.tiles
+            for place, size in enumerate(tile.sizes)
+        }
+
+
+_AS_WRITTEN = NestSchedule()
 
 
 @dataclass(frozen=True, repr=False)
@@ -318,15 +381,30 @@ class Variant:
     def nest_steps(self) -> tuple[NestStep, ...]:
         return tuple(step for step in self.steps if isinstance(step, NestStep))
 
+    @cached_property
+    def nests(self) -> dict[int, NestSchedule]:
+        """The schedule of each nest that has steps, by the nest's place among all, in ascending order."""
+        steps: dict[int, list[NestStep]] = {}
+        for step in self.steps:
+            if isinstance(step, NestStep):
+                steps.setdefault(step.nest, []).append(step)
+        return {nest: NestSchedule(tuple(of_nest)) for nest, of_nest in steps.items()}
+
+    def nest(self, place: int) -> NestSchedule:
+        """The schedule of one nest, whether or not it has steps."""
+        return self.nests.get(place, _AS_WRITTEN)
+
+    @cached_property
+    def microkernels(self) -> dict[int, str]:
+        """The name of each nest's microkernel, without the nests that have none."""
+        return {place: nest.microkernel.name for place, nest in self.nests.items() if nest.microkernel is not None}
+
     @property
     def threaded(self) -> bool:
         """Whether any of its loops runs on threads."""
-        return any(isinstance(step, Parallel) for step in self.steps) or any(step.threaded for step in self.rewrites)
+        return any(step.threaded for step in self.steps)
 
     def on_one_thread(self) -> Variant:
         """The same loops, none of them on threads."""
-        kept = (step for step in self.steps if not isinstance(step, Parallel))
-        return Variant(tuple(step.on_one_thread() if isinstance(step, RewriteStep) else step for step in kept))
-
-    def of_nest(self, nest: int) -> tuple[NestStep, ...]:
-        return tuple(step for step in self.nest_steps if step.nest == nest)
+        kept = (step.on_one_thread() for step in self.steps)
+        return Variant(tuple(step for step in kept if step is not None))

@@ -7,17 +7,16 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
+from operator import itemgetter
 from pathlib import Path
 
 from polydl.contracts import MeasuredNest, Ranker
 from polydl.contracts.search import Strategy, Trial
-from polydl.ir.variant import Interchange, NestStep, Parallel, Tile, UseMicrokernel, Variant
+from polydl.ir.variant import Variant
 from polydl.learning.samples import nests_in
 
 Values = Mapping[str, Hashable]
 REWRITES = "rewrites"
-# The steps of a nest, those first that shape the code the most.
-_STEPS = (UseMicrokernel, Parallel, Tile, NestStep, Interchange)
 
 
 @dataclass(frozen=True)
@@ -97,18 +96,26 @@ class RecordedSpace:
 def named_steps(variants: Sequence[Variant]) -> list[dict[str, Hashable]]:
     """The steps of variants as decisions that have a value in each of them: None for no step."""
     found = [_decided(variant) for variant in variants]
-    names = {
-        name: None for kind in range(len(_STEPS) + 1) for own in found for name, (of, _) in own.items() if of == kind
-    }
+    ranks = ((name, rank) for own in found for name, (rank, _) in own.items())
+    names = dict.fromkeys(name for name, _ in sorted(ranks, key=itemgetter(1)))
     return [{name: own[name][1] if name in own else None for name in names} for own in found]
 
 
 def _decided(variant: Variant) -> dict[str, tuple[int, Hashable]]:
+    """What a variant decides, with a rank: 0 for what shapes the code the most."""
     values: dict[str, tuple[int, Hashable]] = {REWRITES: (0, variant.scop_steps)}
-    for step in variant.nest_steps:
-        kind = next(place for place, of in enumerate(_STEPS, 1) if type(step) is of or of is NestStep)
-        loop = f" {step.loop}" if isinstance(step, Tile) else ""
-        values[f"{step.nest} {step.json_name}{loop}"] = kind, step
+    for place, nest in variant.nests.items():
+        decided: dict[str, tuple[int, Hashable]] = {
+            "use_microkernel": (1, nest.microkernel),
+            "parallel": (2, nest.parallel),
+            **{f"tile {tile.loop}": (3, tile) for tile in nest.tiles},
+            "interchange": (4, nest.order),
+            # Of a register block, the last loop.
+            "unroll": (4, nest.unrolled[-1] if nest.unrolled else None),
+            "stream": (4, nest.streamed or None),
+            "vectors": (4, nest.vector_bytes or None),
+        }
+        values |= {f"{place} {name}": (rank, value) for name, (rank, value) in decided.items() if value is not None}
     return values
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from polydl.errors import AnalysisError, CodegenError, IllegalVariantError
 from polydl.ir.scop import Scop, SharedLoops
 from polydl.ir.statement import Statement
-from polydl.ir.variant import Interchange, NestStep, Parallel, Tile, Variant, Vectors
+from polydl.ir.variant import NestStep, Parallel, Variant
 from polydl.libraries.blocking import Blocking, of_variant, packings, usual_blockings
 from polydl.libraries.kernel import Kernel, broken, distributed, planned
 from polydl.libraries.kernel_code import KernelCode, kernel_code
@@ -25,8 +25,6 @@ from polydl.poly.legality import parallel_is_legal
 _MAX_VARIANTS = 200
 # What is searched: the microkernel whose register blocks a library has, and no products left out.
 _MICROKERNEL = "c"
-# The steps that mean the same at all sizes. Loops that are unrolled must have a known number of iterations.
-_STEPS = (Tile, Interchange, Parallel, Vectors)
 
 
 def usual_kernels(nest: SymbolicNest, product: SymbolicProduct | None, machine: Machine) -> tuple[Kernel, ...]:
@@ -184,9 +182,16 @@ def searched_kernels(
 
 
 def _with_steps(steps: Sequence[NestStep]) -> Kernel | None:
-    """The kernel with these steps; None if one of them means something at one shape alone."""
-    alike = all(isinstance(step, _STEPS) and not getattr(step, "combined", ()) for step in steps)
-    return Kernel(Variant(tuple(steps))) if alike else None
+    """The kernel with these steps; None if one of them means something at one shape alone.
+
+    Loops that are unrolled must have a known number of iterations.
+    """
+    variant = Variant(tuple(steps))
+    for nest in variant.nests.values():
+        combined = nest.parallel is not None and nest.parallel.combined
+        if nest.microkernel is not None or nest.unrolled or nest.streamed or combined:
+            return None
+    return Kernel(variant)
 
 
 def element_bytes(nest: SymbolicNest, product: SymbolicProduct) -> int:

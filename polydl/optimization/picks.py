@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.variant import Variant
-from polydl.plan.kinds import kind, microkernels_of
+from polydl.plan.kinds import kind
 from polydl.plan.rewrite_steps import has_fewer_products
 
 
@@ -61,11 +61,11 @@ def _strangers(places: Sequence[tuple[int, RankedVariant]], count: int) -> list[
         for place in places[count:]:
             variant = place[1].variant
             same = known.setdefault(way(variant), set())
-            if microkernels_of(variant) and len(same) < least and kind(variant) not in same:
+            if variant.microkernels and len(same) < least and kind(variant) not in same:
                 same.add(kind(variant))
                 found.append(place)
     return found[: count // 3]
 
 
 def _way(variant: Variant) -> tuple[bool, frozenset[str]]:
-    return has_fewer_products(variant), microkernels_of(variant)
+    return has_fewer_products(variant), frozenset(variant.microkernels.values())

@@ -16,7 +16,7 @@ from polydl.ir.kernel import MicrokernelUse
 from polydl.ir.numerics import DEFAULT_NUMERICS, EXACT, Numerics, Rounding, keeps_products
 from polydl.ir.schedule import Schedule
 from polydl.ir.scop import Scop
-from polydl.ir.variant import Step, Tile, Variant
+from polydl.ir.variant import Step, Variant
 from polydl.match.product import GemmMatch, NoMatch
 from polydl.plan.call_sites import CallSite, call_sites
 from polydl.plan.nest_plan import NestPlan, Plan, loop_bounds
@@ -196,17 +196,14 @@ def apply(
 
 def _with_tiles_in_order(variant: Variant, nests: Sequence[Nest]) -> Variant:
     """The variant with the tiles of each nest in the order of its loops, on which their order has no influence."""
-    loops = {nest.index: {loop: place for place, loop in enumerate(nest.loops)} for nest in nests}
-
-    def place(step: Step) -> tuple[int, int]:
-        if not isinstance(step, Tile):
-            return 0, 0
-        return step.nest, loops.get(step.nest, {}).get(step.loop, -1)
-
-    tiles = sorted((step for step in variant.steps if isinstance(step, Tile)), key=place)
-    ordered = iter(tiles)
-    steps = tuple(next(ordered) if isinstance(step, Tile) else step for step in variant.steps)
-    return variant if steps == variant.steps else Variant(steps)
+    places = {nest.index: {loop: place for place, loop in enumerate(nest.loops)} for nest in nests}
+    steps: list[Step] = [*variant.scop_steps]
+    for index, schedule in variant.nests.items():
+        of_loop = places.get(index, {})
+        tiles = sorted(schedule.tiles, key=lambda tile: of_loop.get(tile.loop, -1))
+        steps += (*tiles, *schedule.steps[len(tiles) :])
+    ordered = tuple(steps)
+    return variant if ordered == variant.steps else Variant(ordered)
 
 
 def _match(left: RewrittenScop, plan: NestPlan, kernels: Mapping[str, Microkernel]) -> GemmMatch:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from polydl.ir.families import RECURSIVE
-from polydl.ir.variant import Tile, UseMicrokernel, Variant
+from polydl.ir.variant import NestSchedule, Variant
 from polydl.plan.rewrite_steps import families
 
 
@@ -16,12 +18,13 @@ def kind(variant: Variant) -> tuple[object, ...]:
     rewrites = [step.json_name for step in variant.scop_steps]
     if RECURSIVE in families(variant.rewrites):
         numbers = [value for step in variant.rewrites for value in vars(step).values() if isinstance(value, int)]
-        return (*rewrites, *numbers, *sorted(microkernels_of(variant)))
-    tiles = {(step.nest, step.loop): step.sizes[-1] for step in variant.steps if isinstance(step, Tile)}
-    steps = [step for step in variant.nest_steps if step.tells_kind]
-    return (*rewrites, *((step, *(tiles.get((step.nest, loop)) for loop in step.loops)) for step in steps))
+        return (*rewrites, *numbers, *sorted({*variant.microkernels.values()}))
+    return (*rewrites, *(told for nest in variant.nests.values() for told in _told(nest)))
 
 
-def microkernels_of(variant: Variant) -> frozenset[str]:
-    """The names of the microkernels that a variant uses."""
-    return frozenset(step.name for step in variant.steps if isinstance(step, UseMicrokernel))
+def _told(nest: NestSchedule) -> Iterator[tuple[object, ...]]:
+    """The steps that tell the kind, each with the smallest tiles of its loops."""
+    tiles = {tile.loop: tile.sizes[-1] for tile in nest.tiles}
+    for step in nest.steps:
+        if step.tells_kind:
+            yield step, *(tiles.get(loop) for loop in step.loops)

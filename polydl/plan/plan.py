@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from polydl.errors import IllegalVariantError
 from polydl.ir.schedule import Loop, Schedule
 from polydl.ir.scop import Scop
-from polydl.ir.variant import (
-    Variant,
-)
+from polydl.ir.variant import Variant
 from polydl.plan.attach import attached
 from polydl.plan.nest_plan import NestPlan, Plan, loop_bounds
 from polydl.plan.streaming import streamable
@@ -23,15 +21,14 @@ def make_plan(scop: Scop, nests: Sequence[Nest], variant: Variant) -> Plan:
     Whether the order keeps the dependences is not decided here (see ``polydl.poly.legality``).
     """
     known = {nest.index for nest in nests}
-    stray = [step for step in variant.nest_steps if step.nest not in known]
-    if stray:
-        raise IllegalVariantError(f"there is no nest {stray[0].nest}; the scop has {len(known)}")
+    if stray := variant.nests.keys() - known:
+        raise IllegalVariantError(f"there is no nest {min(stray)}; the scop has {len(known)}")
     plans: tuple[NestPlan, ...] = tuple(
         planned_nest(
             nest,
             scop.statement(nest.statements[0]).directions,
             loop_bounds(scop, nest),
-            variant.of_nest(nest.index),
+            variant.nest(nest.index),
         )
         for nest in nests
     )

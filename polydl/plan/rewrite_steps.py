@@ -87,6 +87,5 @@ def is_fused(scop: Scop, variant: Variant) -> bool:
 
 def fusion_texts(scop: Scop, variant: Variant) -> list[str]:
     """What a variant fuses, in words; ``scop`` is the source's."""
-    return [
-        description(scop, step) for step in variant.scop_steps if isinstance(step, Attach) or FUSION in families([step])
-    ]
+    fusing = (step for step in variant.rewrites if FUSION in families([step]))
+    return [description(scop, step) for step in (*fusing, *variant.attached)]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from polydl.ir.scop import Scop
-from polydl.ir.variant import Interchange, NestStep, Variant, tile_loops
+from polydl.ir.variant import NestSchedule, Variant
 from polydl.plan.rewrite_steps import description
 
 AS_WRITTEN = "the loops as they are written"
@@ -14,17 +12,16 @@ AS_WRITTEN = "the loops as they are written"
 def variant_in_words(scop: Scop, variant: Variant) -> list[str]:
     """Its rewrites in their order, then what is done to each nest; ``scop`` is the source's."""
     lines = [description(scop, step) for step in variant.scop_steps]
-    nests = sorted({step.nest for step in variant.nest_steps})
-    for nest in nests:
-        words = nest_in_words(variant.of_nest(nest))
-        lines.append(f"nest {nest}: {words}" if len(nests) > 1 else words)
+    for nest, schedule in variant.nests.items():
+        words = nest_in_words(schedule)
+        lines.append(f"nest {nest}: {words}" if len(variant.nests) > 1 else words)
     return lines or [AS_WRITTEN]
 
 
-def nest_in_words(steps: Sequence[NestStep]) -> str:
+def nest_in_words(schedule: NestSchedule) -> str:
     """The steps of one nest in a line, such as ``loops i, tiles of 64 of j, j; i on threads``."""
-    tiles = {name: f"tiles of {size} of {loop}" for name, (loop, size) in tile_loops(steps).items()}
-    order = [name for step in steps if isinstance(step, Interchange) for name in step.order]
+    tiles = {name: f"tiles of {size} of {loop}" for name, (loop, size) in schedule.tile_loops.items()}
+    order = schedule.order or ()
     parts = [f"loops {', '.join(tiles.get(name, name) for name in order)}"] if order else []
-    parts += filter(None, (step.words(tiles, order) for step in steps))
+    parts += filter(None, (step.words(tiles, order) for step in schedule.steps))
     return "; ".join(parts)

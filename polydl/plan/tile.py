@@ -9,16 +9,7 @@ from functools import lru_cache
 from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Box
 from polydl.ir.schedule import Loop, Role
-from polydl.ir.variant import (
-    Interchange,
-    NestStep,
-    Parallel,
-    Stream,
-    Tile,
-    Unroll,
-    UseMicrokernel,
-    Vectors,
-)
+from polydl.ir.variant import NestSchedule, Tile, UseMicrokernel
 from polydl.plan.nest_plan import NestPlan
 from polydl.poly.nests import Nest
 
@@ -29,23 +20,16 @@ MOST_INSTANCES = 512
 PLANS_KEPT = 4096
 
 
-def _tiled(nest: Nest, directions: tuple[int, ...], steps: Sequence[NestStep], bounds: Box) -> dict[str, Loop]:
+def _tiled(nest: Nest, directions: tuple[int, ...], steps: Sequence[Tile], bounds: Box) -> dict[str, Loop]:
     tiles: dict[str, tuple[int, ...]] = {}
     for step in steps:
-        if isinstance(step, Tile):
-            if step.loop not in nest.loops or step.loop in nest.call_loops:
-                raise IllegalVariantError(f"nest {nest.index} has no loop `{step.loop}` to tile")
-            if step.loop in tiles or not step.sizes or list(step.sizes) != sorted(set(step.sizes), reverse=True):
-                raise IllegalVariantError(
-                    f"tile sizes of `{step.loop}` must be given once, largest first: {step.sizes}"
-                )
-            if step.sizes[-1] < 1 or any(
-                large % small for large, small in zip(step.sizes, step.sizes[1:], strict=False)
-            ):
-                raise IllegalVariantError(
-                    f"each tile size of `{step.loop}` must be a multiple of the next: {step.sizes}"
-                )
-            tiles[step.loop] = step.sizes
+        if step.loop not in nest.loops or step.loop in nest.call_loops:
+            raise IllegalVariantError(f"nest {nest.index} has no loop `{step.loop}` to tile")
+        if step.loop in tiles or not step.sizes or list(step.sizes) != sorted(set(step.sizes), reverse=True):
+            raise IllegalVariantError(f"tile sizes of `{step.loop}` must be given once, largest first: {step.sizes}")
+        if step.sizes[-1] < 1 or any(large % small for large, small in zip(step.sizes, step.sizes[1:], strict=False)):
+            raise IllegalVariantError(f"each tile size of `{step.loop}` must be a multiple of the next: {step.sizes}")
+        tiles[step.loop] = step.sizes
     loops: dict[str, Loop] = {}
     for position, name in enumerate(nest.loops):
         iterator = nest.depth + position
@@ -89,62 +73,58 @@ def _default_order(loops: dict[str, Loop]) -> list[str]:
 
 
 @lru_cache(maxsize=PLANS_KEPT)
-def planned_nest(nest: Nest, directions: tuple[int, ...], bounds: Box, steps: tuple[NestStep, ...]) -> NestPlan:
+def planned_nest(nest: Nest, directions: tuple[int, ...], bounds: Box, schedule: NestSchedule) -> NestPlan:
     """The nest after its steps. Variants that differ in other nests, or in what is attached, share it."""
-    loops = _tiled(nest, directions, steps, bounds)
-    kernels = [step for step in steps if isinstance(step, UseMicrokernel)]
-    if len(kernels) > 1:
+    loops = _tiled(nest, directions, schedule.tiles, bounds)
+    kernel = schedule.microkernel
+    names = [step.json_name for step in schedule.steps if not step.repeatable]
+    if kernel is not None and names.count(kernel.json_name) > 1:
         raise IllegalVariantError(f"nest {nest.index} uses more than one microkernel")
-    names = [step.json_name for step in steps if not isinstance(step, Tile | Unroll)]
     if twice := {name for name in names if names.count(name) > 1}:
         raise IllegalVariantError(f"nest {nest.index} has more than one step `{min(twice)}`")
-    if kernels and nest.call is not None:
+    if kernel is not None and nest.call is not None:
         raise IllegalVariantError(f"nest {nest.index} has a call of its own: `{nest.call.call}`")
-    inner = _microkernel_loops(kernels[0], loops, nest, bounds) if kernels else ()
+    inner = _microkernel_loops(kernel, loops, nest, bounds) if kernel is not None else ()
     inner += tuple(replace(loops.pop(name), role="call") for name in nest.call_loops)
-    order = _default_order(loops)
-    for step in steps:
-        if isinstance(step, Interchange):
-            if sorted(step.order) != sorted(loops):
-                raise IllegalVariantError(
-                    f"the order of nest {nest.index} must name each of its loops once: {sorted(loops)}, "
-                    f"not {list(step.order)}"
-                )
-            order = list(step.order)
-        elif isinstance(step, Parallel):
-            if step.loop not in loops:
-                raise IllegalVariantError(f"nest {nest.index} has no loop `{step.loop}` to run in parallel")
-            outer = replace(loops[step.loop], parallel=True, combined=step.combined, dynamic=step.dynamic)
-            loops[step.loop] = outer
-            if step.inner:
-                if step.inner not in loops or step.combined:
-                    raise IllegalVariantError(f"nest {nest.index} can't run `{step.inner}` in parallel as well")
-                loops[step.inner] = replace(loops[step.inner], parallel=True)
-    for name in _unrolled(nest, steps, loops, order, bounds):
+    order: Sequence[str] = _default_order(loops) if schedule.order is None else schedule.order
+    if sorted(order) != sorted(loops):
+        raise IllegalVariantError(
+            f"the order of nest {nest.index} must name each of its loops once: {sorted(loops)}, not {list(order)}"
+        )
+    parallel = schedule.parallel
+    if parallel is not None:
+        if parallel.loop not in loops:
+            raise IllegalVariantError(f"nest {nest.index} has no loop `{parallel.loop}` to run in parallel")
+        loops[parallel.loop] = replace(
+            loops[parallel.loop], parallel=True, combined=parallel.combined, dynamic=parallel.dynamic
+        )
+        if parallel.inner:
+            if parallel.inner not in loops or parallel.combined:
+                raise IllegalVariantError(f"nest {nest.index} can't run `{parallel.inner}` in parallel as well")
+            loops[parallel.inner] = replace(loops[parallel.inner], parallel=True)
+    _check_unrolled(nest, schedule.unrolled, loops, order, bounds)
+    for name in schedule.unrolled:
         loops[name] = replace(loops[name], unrolled=True)
-    for step in steps:
-        if isinstance(step, Parallel) and step.inner and order.index(step.inner) != order.index(step.loop) + 1:
-            raise IllegalVariantError(f"`{step.inner}` is not the next loop inside of `{step.loop}`")
+    if parallel is not None and parallel.inner and order.index(parallel.inner) != order.index(parallel.loop) + 1:
+        raise IllegalVariantError(f"`{parallel.inner}` is not the next loop inside of `{parallel.loop}`")
     for loop in loops.values():
         sizes = [loops[name].size for name in order if loops[name].iterator == loop.iterator]
         if sizes != sorted(sizes, reverse=True):
             raise IllegalVariantError(f"the loops over `{loop.name}` must run over large tiles outside small ones")
-    streamed = tuple(name for step in steps if isinstance(step, Stream) for name in step.arrays)
-    width = next((step.bytes for step in steps if isinstance(step, Vectors)), 0)
-    used = kernels[0] if kernels else None
-    made = tuple(loops[name] for name in order)
-    return NestPlan(nest, made, inner, bounds, used, streamed=streamed, vector_bytes=width)
+    generated = tuple(loops[name] for name in order)
+    return NestPlan(
+        nest, generated, inner, bounds, kernel, streamed=schedule.streamed, vector_bytes=schedule.vector_bytes
+    )
 
 
-def _unrolled(
+def _check_unrolled(
     nest: Nest,
-    steps: Sequence[NestStep],
+    names: Sequence[str],
     loops: dict[str, Loop],
     order: Sequence[str],
     bounds: Sequence[tuple[int, int]],
-) -> list[str]:
-    """The loops to unroll. Raises IllegalVariantError if they can't be."""
-    names = [step.loop for step in steps if isinstance(step, Unroll)]
+) -> None:
+    """Raises IllegalVariantError if these loops can't be unrolled."""
     if twice := {name for name in names if names.count(name) > 1}:
         raise IllegalVariantError(f"nest {nest.index} unrolls `{min(twice)}` more than once")
     innermost = order[len(order) - len(names) :]
@@ -165,4 +145,3 @@ def _unrolled(
             f"{' and '.join(f'`{name}`' for name in names)} of nest {nest.index} have {instances} iterations together, "
             f"and at most {MOST_INSTANCES} can be unrolled"
         )
-    return names

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 
 from polydl.ir.kernel import MicrokernelUse
-from polydl.ir.variant import Interchange, Parallel, Stream, Unroll, Variant, tile_loops
+from polydl.ir.variant import NestSchedule, Variant
 from polydl.ir.working_sets import WorkingSets
 from polydl.presentation.tables import terminal_width
 
@@ -66,7 +66,7 @@ def first_names(names: Sequence[str]) -> str:
 
 
 def nests_of(variant: Variant) -> tuple[int, ...]:
-    return tuple(sorted({step.nest for step in variant.nest_steps})) or (0,)
+    return tuple(variant.nests) or (0,)
 
 
 def loop_order(variant: Variant, nest: int) -> str:
@@ -74,34 +74,34 @@ def loop_order(variant: Variant, nest: int) -> str:
 
     ``i*`` is unrolled in the last loop before it that is not; ``>y`` says that ``y`` is written past the caches.
     """
-    tiles = _tile_loops(variant, nest)
-    steps = variant.of_nest(nest)
-    order = [name for step in steps if isinstance(step, Interchange) for name in step.order]
-    unrolled = {step.loop for step in steps if isinstance(step, Unroll)}
-    words = [f"{tiles.get(name, name)}{'*' if name in unrolled else ''}" for name in order]
-    words += [f">{array}" for step in steps if isinstance(step, Stream) for array in step.arrays]
+    schedule = variant.nest(nest)
+    tiles = _tile_names(schedule)
+    words = [f"{tiles.get(name, name)}{'*' if name in schedule.unrolled else ''}" for name in schedule.order or ()]
+    words += [f">{array}" for array in schedule.streamed]
     return " ".join(words) or NOTHING
 
 
 def parallel_loop(variant: Variant, nest: int) -> str:
-    tiles = _tile_loops(variant, nest)
-    steps = [step for step in variant.of_nest(nest) if isinstance(step, Parallel)]
-    names = [name for step in steps for name in (step.loop, step.inner) if name]
-    text = " ".join(tiles.get(name, name) for name in names) or NOTHING
-    return f"{text} dynamic" if any(step.dynamic for step in steps) else text
+    schedule = variant.nest(nest)
+    parallel = schedule.parallel
+    if parallel is None:
+        return NOTHING
+    tiles = _tile_names(schedule)
+    text = " ".join(tiles.get(name, name) for name in (parallel.loop, parallel.inner) if name)
+    return f"{text} dynamic" if parallel.dynamic else text
 
 
 def tile_name(variant: Variant, loop: str) -> str:
     """A generated loop's name as tables show it: ``i:64`` for a loop over tiles."""
-    for nest in nests_of(variant):
-        name = _tile_loops(variant, nest).get(loop)
+    for schedule in variant.nests.values():
+        name = _tile_names(schedule).get(loop)
         if name is not None:
             return name
     return loop
 
 
-def _tile_loops(variant: Variant, nest: int) -> dict[str, str]:
-    return {name: f"{loop}:{size}" for name, (loop, size) in tile_loops(variant.of_nest(nest)).items()}
+def _tile_names(schedule: NestSchedule) -> dict[str, str]:
+    return {name: f"{loop}:{size}" for name, (loop, size) in schedule.tile_loops.items()}
 
 
 def shape(uses: Sequence[MicrokernelUse], nest: int) -> str:

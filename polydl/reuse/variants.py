@@ -8,7 +8,7 @@ from functools import cached_property, partial
 
 from polydl.errors import AnalysisError
 from polydl.ir.scop import Scop
-from polydl.ir.variant import UseMicrokernel, Variant
+from polydl.ir.variant import Variant
 from polydl.ir.working_sets import WorkingSets
 from polydl.plan.apply import Applied
 from polydl.reuse.table import WorkingSetsTable
@@ -61,8 +61,7 @@ def working_sets_of_variants(
     table_of, rows = [], []
     for place, variant in enumerate(variants):
         # Which passes of zeros are left to microkernels depends on what these can do.
-        uses = [(step.nest, step.name) for step in variant.nest_steps if isinstance(step, UseMicrokernel)]
-        key = (variant.scop_steps, *uses)
+        key = (variant.scop_steps, *variant.microkernels.items())
         if key not in number_of:
             scop, _ = applied[place].executed
             same = (number for number, other in enumerate(scops) if other is scop)
