@@ -1,4 +1,4 @@
-"""Who may import whom, and who may print: the rules of docs/architecture.md, over the import statements."""
+"""Who may import whom, who may print and who tells steps apart: the rules of docs/architecture.md, over the sources."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from polydl.registry import GROUPS
+from polydl.variant_json import step_kinds
 
 ROOT = Path(__file__).parents[1]
 PARTS = ("variants", "microkernels", "ranking", "fusion")
@@ -59,6 +60,8 @@ ALLOWED = {
     "fusion": PROOFS | PLUG_INS | {"plan", "model", "rewrite_contract", "variants"},
 }
 SHOWN = {"cli", "commands", "presentation"}
+# Rooms that make, read, change or apply steps; all others go by what the steps of a nest ask for together.
+MAKE_STEPS = {"plan", "rewrite_contract", "variant_json", "variants", "fusion", "fuzzing", "libraries"}
 
 
 @dataclass(frozen=True)
@@ -175,6 +178,51 @@ def test_rewrites_and_microkernels_are_known_through_the_registry_alone() -> Non
     core = {name: path for name, path in FILES.items() if room(name) not in (*PARTS, "registry")}
     known = {name: {each.module for each in imports(path)} & plug_ins for name, path in core.items()}
     assert {name: modules for name, modules in known.items() if modules} == {}
+
+
+@cache
+def step_classes() -> frozenset[tuple[str, str]]:
+    """The module and the name of each class of steps, those of rewrites included."""
+    return frozenset((kind.__module__, kind.__name__) for kind in step_kinds())
+
+
+def imports_steps(path: Path) -> bool:
+    froms = (node for node in ast.walk(parsed(path)) if isinstance(node, ast.ImportFrom))
+    return any((node.module, alias.name) in step_classes() for node in froms for alias in node.names)
+
+
+def tells_steps_apart(path: Path) -> bool:
+    """Whether a file asks for the class of a step, by ``isinstance`` or ``match``."""
+    asked: list[ast.expr] = []
+    for node in ast.walk(parsed(path)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
+            asked.append(node.args[1])
+        elif isinstance(node, ast.MatchClass):
+            asked.append(node.cls)
+    names = {each.id for kind in asked for each in ast.walk(kind) if isinstance(each, ast.Name)}
+    return any(name in names for _, name in step_classes())
+
+
+def test_only_what_makes_or_applies_steps_knows_their_classes() -> None:
+    assert {room(name) for name, path in FILES.items() if imports_steps(path)} == MAKE_STEPS
+    telling = {name for name, path in FILES.items() if tells_steps_apart(path)}
+    # What the steps of a nest ask for together, how an attachment reads, and what the fuzzer changes.
+    assert {name for name in telling if not name.startswith("polydl.variants.rewrites.")} == {
+        "polydl.ir.variant",
+        "polydl.plan.rewrite_steps",
+        "polydl.fuzzing.drawing",
+    }
+
+
+def test_picks_rankers_pipeline_and_presentation_name_no_rewrite_and_no_microkernel() -> None:
+    # Emitted C is a kind of file, and a split of data a part of a model's card.
+    names = {*GROUPS["rewrites"], *GROUPS["microkernels"]} - {"c", "split"}
+    named: dict[str, set[str]] = {}
+    for name, path in FILES.items():
+        constants = {str(node.value) for node in ast.walk(parsed(path)) if isinstance(node, ast.Constant)}
+        named.setdefault(room(name), set()).update(constants & names)
+    assert named["registry"] == names
+    assert named["optimization"] | named["ranking"] | named["pipeline"] | named["presentation"] == set()
 
 
 def test_nothing_but_the_command_line_knows_the_command_line() -> None:
