@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 from polydl import bfloat16
-from polydl.c_tokens import TokenKind, tokens
 
 Layout = Literal["blocked", "nchw", "nhwc", "row-major"]
 Element = Literal["float", "bfloat16"]
@@ -95,11 +94,23 @@ Loops = list[tuple[str, int]]
 
 
 @dataclass(frozen=True)
+class Array:
+    """An array parameter of the nest's function."""
+
+    name: str
+    extents: tuple[int, ...]
+
+    def __str__(self) -> str:
+        """As C declares it, without its type."""
+        return self.name + _brackets(*self.extents)
+
+
+@dataclass(frozen=True)
 class Nest:
     """A product of arrays as loops in C."""
 
-    #: as C declares them, the output first
-    arrays: list[str]
+    #: the output first
+    arrays: list[Array]
     #: (iterator, iterations), outermost first
     loops: Loops
     #: how many of the loops, from the outermost, are parallel
@@ -140,16 +151,15 @@ def source_of(description: str, function: str, nest: Nest, overwrite: bool, elem
     return "\n".join(lines)
 
 
-def _zeroing(output: str) -> list[str]:
-    """Loops that set the output to zero, given as C declares it."""
-    extents = [token.text for token in tokens(output) if token.kind is TokenKind.NUMBER]
-    iterators = [f"z{number}" for number in range(len(extents))]
+def _zeroing(output: Array) -> list[str]:
+    """Loops that set the output to zero."""
+    iterators = [f"z{number}" for number in range(len(output.extents))]
     loops = [
         f"{'  ' * depth}for (int {iterator} = 0; {iterator} < {extent}; ++{iterator})"
-        for depth, (iterator, extent) in enumerate(zip(iterators, extents, strict=True), 1)
+        for depth, (iterator, extent) in enumerate(zip(iterators, output.extents, strict=True), 1)
     ]
-    name = output.split("[")[0]
-    return ["#pragma omp parallel for", *loops, f"{'  ' * (len(extents) + 1)}{name}{_brackets(*iterators)} = 0.0f;"]
+    indent = "  " * (len(iterators) + 1)
+    return ["#pragma omp parallel for", *loops, f"{indent}{output.name}{_brackets(*iterators)} = 0.0f;"]
 
 
 def _brackets(*parts: object) -> str:
@@ -214,9 +224,9 @@ def _blocked_convolution(p: Convolution, blocks: tuple[int, ...], padding: Paddi
     kernel, groups = (p.kernel_height, p.kernel_width), _Grouped.of(p)
     tiles_c, tiles_k = groups.channels // block_c, groups.filters // block_k
     arrays = [
-        "output" + _brackets(p.images, *groups.extents, tiles_k, p.output_height, p.output_width, block_k),
-        "filter" + _brackets(*groups.extents, tiles_k, tiles_c, *kernel, block_c, block_k),
-        "input" + _brackets(p.images, *groups.extents, tiles_c, *_stored(p, padding), block_c),
+        Array("output", (p.images, *groups.extents, tiles_k, p.output_height, p.output_width, block_k)),
+        Array("filter", (*groups.extents, tiles_k, tiles_c, *kernel, block_c, block_k)),
+        Array("input", (p.images, *groups.extents, tiles_c, *_stored(p, padding), block_c)),
     ]
     loops = [
         ("img", p.images),
@@ -240,9 +250,9 @@ def _blocked_convolution(p: Convolution, blocks: tuple[int, ...], padding: Paddi
 def _nchw_convolution(p: Convolution, _blocks: tuple[int, ...], padding: Padding) -> Nest:
     groups = _Grouped.of(p)
     arrays = [
-        "output" + _brackets(p.images, *groups.extents, groups.filters, p.output_height, p.output_width),
-        "filter" + _brackets(*groups.extents, groups.filters, groups.channels, p.kernel_height, p.kernel_width),
-        "input" + _brackets(p.images, *groups.extents, groups.channels, *_stored(p, padding)),
+        Array("output", (p.images, *groups.extents, groups.filters, p.output_height, p.output_width)),
+        Array("filter", (*groups.extents, groups.filters, groups.channels, p.kernel_height, p.kernel_width)),
+        Array("input", (p.images, *groups.extents, groups.channels, *_stored(p, padding))),
     ]
     loops = [
         ("img", p.images),
@@ -264,9 +274,9 @@ def _nchw_convolution(p: Convolution, _blocks: tuple[int, ...], padding: Padding
 def _nhwc_convolution(p: Convolution, _blocks: tuple[int, ...], padding: Padding) -> Nest:
     groups = _Grouped.of(p)
     arrays = [
-        "output" + _brackets(p.images, p.output_height, p.output_width, *groups.extents, groups.filters),
-        "filter" + _brackets(p.kernel_height, p.kernel_width, groups.channels, *groups.extents, groups.filters),
-        "input" + _brackets(p.images, *_stored(p, padding), *groups.extents, groups.channels),
+        Array("output", (p.images, p.output_height, p.output_width, *groups.extents, groups.filters)),
+        Array("filter", (p.kernel_height, p.kernel_width, groups.channels, *groups.extents, groups.filters)),
+        Array("input", (p.images, *_stored(p, padding), *groups.extents, groups.channels)),
     ]
     loops = [
         ("img", p.images),
@@ -308,14 +318,14 @@ def _depthwise_convolution(p: Convolution, layout: Layout, block: int, padding: 
         subscripts = ("img", "c_tile", "oj", "oi", "c"), ("c_tile", *taps, "c"), ("img", "c_tile", *pixel, "c")
         loops = [("c_tile", tiles), *outputs, *_kernel_loops(p), ("c", block)]
     names = ("output", "filter", "input")
-    declared = [name + _brackets(*each) for name, each in zip(names, extents, strict=True)]
+    arrays = [Array(name, each) for name, each in zip(names, extents, strict=True)]
     target, left, right = (name + _brackets(*each) for name, each in zip(names, subscripts, strict=True))
-    return Nest(declared, [("img", p.images), *loops], 2, (target, left, right), _condition(p, padding))
+    return Nest(arrays, [("img", p.images), *loops], 2, (target, left, right), _condition(p, padding))
 
 
 def _row_major_product(p: MatrixProduct, _blocks: tuple[int, ...]) -> Nest:
     """The paper's Figure 16, with ``j`` innermost for the compiler's vectors."""
-    arrays = ["C" + _brackets(p.m, p.n), "A" + _brackets(p.m, p.k), "B" + _brackets(p.k, p.n)]
+    arrays = [Array("C", (p.m, p.n)), Array("A", (p.m, p.k)), Array("B", (p.k, p.n))]
     loops = [("i", p.m), ("k", p.k), ("j", p.n)]
     return Nest(arrays, loops, 1, ("C[i][j]", "A[i][k]", "B[k][j]"))
 
@@ -324,9 +334,9 @@ def _blocked_product(p: MatrixProduct, blocks: tuple[int, ...]) -> Nest:
     block_m, block_n, block_k = blocks
     tiles_m, tiles_n, tiles_k = p.m // block_m, p.n // block_n, p.k // block_k
     arrays = [
-        "C" + _brackets(tiles_m, tiles_n, block_m, block_n),
-        "A" + _brackets(tiles_m, tiles_k, block_m, block_k),
-        "B" + _brackets(tiles_n, tiles_k, block_k, block_n),
+        Array("C", (tiles_m, tiles_n, block_m, block_n)),
+        Array("A", (tiles_m, tiles_k, block_m, block_k)),
+        Array("B", (tiles_n, tiles_k, block_k, block_n)),
     ]
     loops = [("it", tiles_m), ("jt", tiles_n), ("kt", tiles_k), ("i", block_m), ("k", block_k), ("j", block_n)]
     return Nest(arrays, loops, 2, ("C[it][jt][i][j]", "A[it][kt][i][k]", "B[jt][kt][k][j]"))
