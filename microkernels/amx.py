@@ -41,6 +41,7 @@ from polydl.contracts import (
     StridePattern,
 )
 from polydl.divisors import divisors
+from polydl.ir.ingredients import Ingredients
 from polydl.ir.numerics import EXACT, FLUSHED, Rounding
 from polydl.machine.core import Core
 from polydl.machine.processors import WIDE_CORE
@@ -169,7 +170,7 @@ class Amx(Microkernel):
             start = (
                 f"#ifdef POLYDL_HAS_TILES\n    __atomic_add_fetch(&{site.prefix}_round, 1, __ATOMIC_RELAXED);\n#endif"
             )
-        return EmittedSite((), writer.text(), setup, start)
+        return EmittedSite((), writer.text(), setup, start, Ingredients(("immintrin.h",)))
 
     def call(self, site: GemmSite, arguments: CallArguments) -> str:
         return PLAIN_C.call(site, arguments)

@@ -23,6 +23,7 @@ from polydl.contracts import (
     StridePattern,
 )
 from polydl.divisors import divisors
+from polydl.ir.ingredients import PLAIN, Ingredients
 from polydl.ir.numerics import EXACT, Rounding
 from polydl.machine.core import Core
 from polydl.machine.processors import WIDE_CORE
@@ -72,6 +73,11 @@ class _Writer:
         self.width = vector_bytes // 4
         self.vector = f"{site.prefix}_vector"
         self.blocks: dict[_Block, str] = {}
+        self.instruction = _INSTRUCTIONS.get(4 * self.width)
+
+    @property
+    def ingredients(self) -> Ingredients:
+        return PLAIN if self.instruction is None else Ingredients((self.instruction[3],))
 
     def text(self) -> str:
         site, prefix = self.site, self.site.prefix
@@ -104,7 +110,7 @@ class _Writer:
         """The sum of products of pairs, and the copies of operands in pairs."""
         site, prefix, vector = self.site, self.site.prefix, self.vector
         yield f"typedef int {vector} __attribute__((vector_size({4 * self.width}), aligned(4), may_alias));"
-        known = _INSTRUCTIONS.get(4 * self.width)
+        known = self.instruction
         if known:
             yield f"#ifdef {known[0]}\n#include <{known[3]}>\n#endif"
         yield f"static inline {vector} {prefix}_pairs({vector} sum, {vector} a, {vector} b)\n{{"
@@ -272,7 +278,8 @@ class Int16(Microkernel):
         return EXACT
 
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:
-        return EmittedSite((), _Writer(site, vector_bytes, self.core).text(), "")
+        writer = _Writer(site, vector_bytes, self.core)
+        return EmittedSite((), writer.text(), "", ingredients=writer.ingredients)
 
     def call(self, site: GemmSite, arguments: CallArguments) -> str:
         return PLAIN_C.call(site, arguments)

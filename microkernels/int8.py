@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel, StridePattern
+from polydl.ir.ingredients import PLAIN, Ingredients
 from polydl.ir.numerics import EXACT, Rounding
 from polydl.machine.core import Core
 from polydl.machine.processors import WIDE_CORE
@@ -89,6 +90,10 @@ class _Dots(Writer):
         kind = f"__attribute__((vector_size({4 * self.width}), aligned(1), may_alias))"
         vector = f"typedef int {self.site.prefix}_vector{self.width} {kind};"
         return [vector, _dot(self.site.prefix, self.width), *self.shared()]
+
+    @property
+    def ingredients(self) -> Ingredients:
+        return Ingredients(("immintrin.h",)) if 4 * self.width in _INSTRUCTIONS else PLAIN
 
     def text(self, name: str, block: Block) -> str:
         site, prefix = self.site, self.site.prefix

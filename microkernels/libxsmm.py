@@ -157,8 +157,9 @@ class Libxsmm(Microkernel):
         letter = _LETTERS[element]
         kind = f"{prefix}_function"
         width = REAL_BYTES[element]
+        declarations = declared(prefix, f"{letter}mm", (element, element), element, many=reduces)
         definitions = [
-            declared(prefix, f"{letter}mm", (element, element), element, many=reduces),
+            declarations.text,
             f"static {kind} {prefix}_kernel[2][2][2][2];",
         ]
         if reduces:
@@ -185,7 +186,8 @@ class Libxsmm(Microkernel):
                 ]
             )
         )
-        return EmittedSite((), "\n".join(definitions), self._setup(site, reduces))
+        text, setup = "\n".join(definitions), self._setup(site, reduces)
+        return EmittedSite((), text, setup, ingredients=declarations.ingredients)
 
     def _setup(self, site: GemmSite, reduces: bool) -> str:
         letter = _LETTERS[site.element]

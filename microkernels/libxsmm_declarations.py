@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from polydl.ir.ingredients import DispatchFunction, Fragment, Ingredients
+
 #: Of LIBXSMM's flags: how operands are stored.
 TRANSPOSED_B, GROUPED_A = 2, 32768
 
 
-def declared(prefix: str, stem: str, operands: tuple[str, str], accumulator: str, *, many: bool) -> str:
+def declared(prefix: str, stem: str, operands: tuple[str, str], accumulator: str, *, many: bool) -> Fragment:
     """C of ``<prefix>_function``, the type of a kernel, and of the function that makes kernels.
 
     ``stem`` is what the names of both have; ``operands`` are the types of A's and B's elements. With ``many``, the
@@ -16,15 +18,21 @@ def declared(prefix: str, stem: str, operands: tuple[str, str], accumulator: str
     batch = (
         ", const unsigned long long *count, const unsigned long long *a_offsets, const unsigned long long *b_offsets"
     )
-    return "\n".join(
+    name = dispatch_name(stem, many=many)
+    makes = "\n".join(
         [
-            f"typedef void (*{prefix}_function)(",
-            f"    const {a} *a, const {b} *b, {accumulator} *c{batch if many else ''}, ...);",
-            f"{prefix}_function {dispatch_name(stem, many=many)}(int m, int n, int k, const int *lda, const int *ldb, "
-            f"const int *ldc,",
+            f"{prefix}_function {name}(int m, int n, int k, const int *lda, const int *ldb, const int *ldc,",
             f"    const {accumulator} *alpha, const {accumulator} *beta, const int *flags, const int *prefetch);",
         ]
     )
+    text = "\n".join(
+        [
+            f"typedef void (*{prefix}_function)(",
+            f"    const {a} *a, const {b} *b, {accumulator} *c{batch if many else ''}, ...);",
+            makes,
+        ]
+    )
+    return Fragment(text, Ingredients(dispatch_functions=(DispatchFunction(name, makes),)))
 
 
 def dispatch_name(stem: str, *, many: bool) -> str:

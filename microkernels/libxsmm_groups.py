@@ -203,7 +203,8 @@ class LibxsmmGroups(Microkernel):
         # What was copied in an earlier call of the function may have changed.
         start = f"    __atomic_add_fetch(&{site.prefix}_round, 1, __ATOMIC_RELAXED);"
         includes = ("stdlib.h", "string.h") if self.grouped.bytes == 1 else ()
-        return EmittedSite(includes, writer.text(), writer.setup(), start if writer.copies and site.again_a else "")
+        start = start if writer.copies and site.again_a else ""
+        return EmittedSite(includes, writer.text(), writer.setup(), start, writer.declarations.ingredients)
 
     def call(self, site: GemmSite, arguments: CallArguments) -> str:
         return PLAIN_C.call(site, arguments)

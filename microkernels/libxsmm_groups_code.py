@@ -9,6 +9,7 @@ from math import gcd
 from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.contracts import GemmShape, GemmSite
 from polydl.divisors import divisors
+from polydl.ir.ingredients import Fragment
 from polydl.machine.core import Core
 from polydl.microkernels.libxsmm_declarations import GROUPED_A, declared, dispatch_name
 from polydl.microkernels.plain_c_blocks import FIRST, summing_loops, table, widened
@@ -135,6 +136,12 @@ class Writer:
             self.slots = max(1, min(_MOST_KEPT, kept // (self.longest * grouped.bytes)))
 
     @property
+    def declarations(self) -> Fragment:
+        """Of LIBXSMM's functions."""
+        grouped = self.grouped
+        return declared(self.site.prefix, grouped.stem, grouped.c_types, grouped.accumulator, many=self.reduces)
+
+    @property
     def parameters(self) -> str:
         site = self.site
         return f"const {site.element} *a, const {site.type_b} *b, {site.accumulator} *c"
@@ -143,7 +150,7 @@ class Writer:
         prefix = self.site.prefix
         parts = [
             *([_EXACT] if self.grouped.bytes == 1 else []),
-            declared(prefix, self.grouped.stem, self.grouped.c_types, self.grouped.accumulator, many=self.reduces),
+            self.declarations.text,
             f"static {prefix}_function {prefix}_kernel[2][2][2][2];",
             table(f"{prefix}_offsets_a", self.site.offsets_a),
             table(f"{prefix}_offsets_b", self.site.offsets_b),

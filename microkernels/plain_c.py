@@ -23,6 +23,7 @@ from polydl.contracts import (
     Microkernel,
     StridePattern,
 )
+from polydl.ir.ingredients import Ingredients, VectorType
 from polydl.ir.numerics import EXACT, Rounding
 from polydl.machine.core import Core
 from polydl.machine.processors import WIDE_CORE
@@ -96,17 +97,26 @@ class Writer:
         self.tables: dict[tuple[int, ...], str] = {}
 
     def definitions(self) -> list[str]:
-        prefix, accumulator = self.site.prefix, self.site.accumulator
-        types = [
-            f"typedef {accumulator} {prefix}_vector{width} "
-            f"__attribute__((vector_size({width * self.bytes}), aligned(sizeof({accumulator})), may_alias));"
-            for width in self.widths
-        ]
+        prefix = self.site.prefix
+        types = [each.declaration for each in self.ingredients.vector_types]
         joined = [halves(prefix, width, second) for width, second in self.halves]
         if self.site.element == BFLOAT16:
             joined += [widening(prefix, width) for width in self.widths]
         copies = [PART.format(prefix=prefix)] if self.site.copied else []
         return [*types, *joined, *copies, *self.shared()]
+
+    @property
+    def ingredients(self) -> Ingredients:
+        """What the definitions have, once all of them are known."""
+        return Ingredients(vector_types=tuple(map(self._vector, self.widths)))
+
+    def _vector(self, width: int) -> VectorType:
+        name, accumulator = f"{self.site.prefix}_vector{width}", self.site.accumulator
+        declaration = (
+            f"typedef {accumulator} {name} "
+            f"__attribute__((vector_size({width * self.bytes}), aligned(sizeof({accumulator})), may_alias));"
+        )
+        return VectorType(name, accumulator, width, declaration)
 
     def shared(self) -> list[str]:
         """The tables and functions that calls of blocks use."""
@@ -311,7 +321,8 @@ class Writer:
                 "}",
             ]
         )
-        return EmittedSite((), "\n".join([*tables, *self.definitions(), *bodies, entry]), "")
+        text = "\n".join([*tables, *self.definitions(), *bodies, entry])
+        return EmittedSite((), text, "", ingredients=self.ingredients)
 
 
 @dataclass(frozen=True)

@@ -72,9 +72,9 @@ def parsed(case: Case) -> Scop:
     return _parsed(case.nest, case.defines, case.constants)
 
 
-def generated_c(case: Case) -> str:
-    """What is generated, without the parts that are the same in all files. Raises IllegalVariantError."""
-    text = generated(case).c
+def different_c(kernel: KernelSource) -> str:
+    """The C of a kernel without the parts that are the same in all files."""
+    text = kernel.c
     same = {
         processor.definitions(): "processor",
         kept_memory.support(): "kept memory",

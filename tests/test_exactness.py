@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from polydl.codegen.original import original
 from polydl.execute.exactness import compare_exactly, estimated_seconds
 from polydl.execute.rings import FIELD, INTEGERS, has_fractions, over
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.ingredients import Ingredients
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Exactness
 from polydl.ir.scop import Scop
@@ -116,16 +118,16 @@ SMALL = PRODUCT.replace("10000", "10")
 WITHOUT_PRAGMAS = PRODUCT.replace("#pragma scop\n", "")
 
 
-def written(scop: Scop, text: str) -> KernelSource:
-    """A kernel in words of its own."""
-    return replace(original(scop), id="kernel", c=text)
+def written(scop: Scop, text: str, *factors: Fraction) -> KernelSource:
+    """A kernel in words of its own, with these constants."""
+    return replace(original(scop), id="kernel", c=text, ingredients=Ingredients(factors=factors))
 
 
 def test_a_mistake_below_every_tolerance_is_seen(tmp_path: Path) -> None:
     """One term of ten thousand counts twice, with a weight of a hundredth of a millionth."""
     scop = parse(tmp_path, PRODUCT)
     text = WITHOUT_PRAGMAS.replace("#pragma endscop", "c[3][5] += 1e-8f * a[3][77] * b[77][5];")
-    kernel = written(scop, text)
+    kernel = written(scop, text, Fraction(1, 10**8))
     result = checked(scop, kernel, tmp_path / "work")
     assert (result.verdict, result.ring) == ("differs", FIELD)
     assert "`c[3][5]` is " in result.reason

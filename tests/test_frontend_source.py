@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polydl.emission.inclusions import inclusions
+from polydl.frontend.inclusions import inclusions
 from polydl.frontend.source import Edit, EditedText, line_of, one_line, without_comments
 
 

@@ -8,14 +8,23 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Iterable
+from dataclasses import fields
+from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
 import pytest
-from golden_code import Case, generated_c
+from golden_code import Case, different_c, generated, parsed
 
 from polydl import registry
+from polydl.bfloat16 import with_header
+from polydl.c_tokens import floating, tokens
+from polydl.codegen import team
+from polydl.frontend.inclusions import inclusions
+from polydl.ir.ingredients import Ingredients, together
+from polydl.ir.kernel import KernelSource
 from polydl.ir.variant import Attach, Parallel
 from polydl.variant_json import step_kinds
 from polydl.variants.rewrites.winograd import Winograd
@@ -29,23 +38,55 @@ def case_of(file: Path) -> Case:
     return Case.from_json(file.with_name("nest.c"), json.loads(file.read_text(encoding="utf-8")))
 
 
+@cache
+def kernel_of(file: Path) -> KernelSource:
+    return generated(case_of(file))
+
+
 def expected(file: Path) -> str:
     return file.with_suffix(".c").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("file", FILES, ids=[f"{file.parent.name}/{file.stem}" for file in FILES])
 def test_the_generated_c_is_the_expected_one(file: Path, pytestconfig: pytest.Config) -> None:
-    generated = generated_c(case_of(file))
+    text = different_c(kernel_of(file))
     path = file.with_suffix(".c")
     if pytestconfig.getoption("--update-golden"):
-        path.write_text(generated, encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
     if not path.exists():
         pytest.fail(f"there is no {path}: write it with --update-golden", pytrace=False)
-    if generated != expected(file):
+    if text != expected(file):
         lines = difflib.unified_diff(
-            expected(file).splitlines(), generated.splitlines(), str(path.relative_to(GOLDEN)), "generated", lineterm=""
+            expected(file).splitlines(), text.splitlines(), str(path.relative_to(GOLDEN)), "generated", lineterm=""
         )
         pytest.fail("\n".join(["other C than expected (--update-golden accepts it):", *lines]), pytrace=False)
+
+
+@pytest.mark.parametrize("file", FILES, ids=[f"{file.parent.name}/{file.stem}" for file in FILES])
+def test_the_ingredients_are_what_stands_in_the_generated_c(file: Path) -> None:
+    kernel, source = kernel_of(file), with_header(parsed(case_of(file)).source)
+    ingredients = kernel.ingredients
+    included = {each.name for each in inclusions(kernel.c)}
+    assert included == {*ingredients.includes, *(each.name for each in inclusions(source))}
+    vectors = re.findall(r"\btypedef (?:float|double) (\w+)\s+__attribute__\(\(vector_size", kernel.c)
+    real = [each for each in ingredients.vector_types if each.element in ("float", "double")]
+    # Functions that add up lanes name their types alike.
+    assert {*vectors} == {each.name for each in real}
+    declarations = [each.declaration for each in ingredients.vector_types]
+    declarations += [each.declaration for each in ingredients.dispatch_functions]
+    assert [kernel.c.count(each) for each in declarations] == [1] * len(declarations)
+    assert {each.name for each in ingredients.dispatch_functions} == {*re.findall(r"\blibxsmm_\w+(?=\()", kernel.c)}
+    assert ingredients.chooses_threads == (team.support() in kernel.c)
+    literals = [floating(token) for token in tokens(kernel.c.replace(team.support(), "").replace(source, ""))]
+    fractions = {each[0] for each in literals if each is not None and each[0].denominator != 1}
+    written = {each[0] for each in map(floating, tokens(source)) if each is not None}
+    factors = [Fraction(repr(float(each))) for each in ingredients.factors]
+    assert fractions - written == {each for each in factors if each.denominator != 1} - written
+
+
+def test_there_are_ingredients_of_every_kind() -> None:
+    every = together(kernel_of(file).ingredients for file in FILES)
+    assert all(getattr(every, field.name) for field in fields(Ingredients))
 
 
 def missing(wanted: Iterable[object], present: Iterable[object]) -> list[object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from polydl.ir.calls import Matrix
 from polydl.plan.linear_maps import Sum, linear_sums
@@ -17,6 +18,14 @@ def linear(
     """
     sums = linear_sums(matrix, inputs, outputs, temporary)
     return [f"const {kind} {each.name} = {_text(each, suffix)};" for each in sums]
+
+
+def factors(matrix: Matrix) -> tuple[Fraction, ...]:
+    """The constants in the declarations that ``linear`` makes of a matrix, whatever its variables are called."""
+    inputs = [f"x{place}" for place in range(len(matrix[0]))]
+    outputs = [f"y{place}" for place in range(len(matrix))]
+    sums = linear_sums(matrix, inputs, outputs, "t")
+    return tuple(dict.fromkeys(abs(factor) for each in sums for _, factor in each.terms if abs(factor) != 1))
 
 
 def _text(value: Sum, suffix: str) -> str:

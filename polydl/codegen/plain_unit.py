@@ -12,22 +12,23 @@ from polydl.ir.kernel import KernelSource
 from polydl.ir.scop import Scop
 
 
-def plain_unit(scop: Scop, build: KernelSource, region: str, exported: str) -> KernelSource:
+def plain_unit(scop: Scop, build: KernelSource, region: str, exported: str, *, directed: bool) -> KernelSource:
     """What a build of the plain nest is taken home as, ``exported`` under that name.
 
-    ``region`` is the text of the loops as the build has it. Its directives were proved legal for the bound sizes alone:
-    for others the loops run as they were written.
+    ``region`` is the text of the loops as the build has it, "" where they are as they were written; ``directed`` says
+    whether that text has directives. These were proved legal for the bound sizes alone: for others the loops run as
+    they were written.
     """
     memory = KeptMemory(())
-    directed = "#pragma omp" in region
+    written = function_text.region(scop)
+    combined = False
+    if not region:
+        region, directed, combined = written, "#pragma omp" in written, "reduction(" in written
     # Loops that gcc deals out take a number of threads that was fixed then.
     threaded = directed or any(flag.startswith("-ftree-parallelize") for flag in build.compile_flags)
-    contents = interface(
-        scop, memory, threaded=threaded, chosen=directed, combined="reduction(" in region, exported=exported
-    )
+    contents = interface(scop, memory, threaded=threaded, chosen=directed, combined=combined, exported=exported)
     beside = [memory.release(contents.release), processor.question(contents.missing)]
     sizes = [f"{each.name} == {each.value}" for each in scop.function.parameters if each.value is not None]
-    written = function_text.region(scop)
     tuned = team.judged([region], "  ") if directed else [region]
     if region != written and sizes:
         tuned = [f"  if ({' && '.join(sizes)}) {{", *tuned, "  } else {", written, "  }"]

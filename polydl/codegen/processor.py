@@ -14,6 +14,8 @@ from pathlib import Path
 # Bits of XCR0: the registers of AVX, and those of AVX-512 besides.
 _AVX, _AVX512 = 0x06, 0xE6
 _REGISTERS = ("eax", "ebx", "ecx", "edx")
+#: What ``definitions`` include.
+INCLUDES = ("cpuid.h",)
 
 
 @dataclass(frozen=True)

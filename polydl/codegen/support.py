@@ -4,20 +4,30 @@ from __future__ import annotations
 
 from polydl.codegen.loop_ir import Body, expressions
 from polydl.codegen.values import Apply, Expr, Integral
+from polydl.ir.ingredients import Fragment, Ingredients, VectorType
 
 
-def _total(element: str) -> str:
-    """C of a function that adds up the lanes of a vector: in halves, which compilers don't do by themselves."""
+def _vector(element: str, name: str, lanes: int, size: int, more: str = "") -> VectorType:
+    """A vector type of so many bytes; ``more`` are further attributes."""
+    declaration = f"typedef {element} {name} __attribute__((vector_size({size}){more}));"
+    return VectorType(name, element, lanes, declaration)
+
+
+def _total(element: str) -> Fragment:
+    """A function that adds up the lanes of a vector: in halves, which compilers don't do by themselves."""
     most, count = (16, 4) if element == "float" else (8, 2)
+    whole = _vector(element, "polydl_whole", most, 64, f", aligned(sizeof({element})), may_alias")
+    half = _vector(element, "polydl_half", most // 2, 32)
+    quarter = _vector(element, "polydl_quarter", most // 4, 16)
     last = "(quarter[0] + quarter[2]) + (quarter[1] + quarter[3])" if count == 4 else "quarter[0] + quarter[1]"
-    return f"""#include <string.h>
+    text = f"""#include <string.h>
 /* The sum of up to {most} lanes. They are copied, since what has its address taken doesn't stay in registers, and a
    whole vector at once, since what is read in other parts than it was written doesn't either. */
 static inline {element} polydl_total_{element}(const {element} *lanes, int count)
 {{
   {element} copy[{most}] = {{0}};
 #ifdef __GNUC__
-  typedef {element} polydl_whole __attribute__((vector_size(64), aligned(sizeof({element})), may_alias));
+  {whole.declaration}
   if (count == {most})
     *(polydl_whole *)copy = *(const polydl_whole *)lanes;
   else
@@ -25,8 +35,8 @@ static inline {element} polydl_total_{element}(const {element} *lanes, int count
     for (int lane = 0; lane < count; ++lane)
       copy[lane] = lanes[lane];
 #ifdef __GNUC__
-  typedef {element} polydl_half __attribute__((vector_size(32)));
-  typedef {element} polydl_quarter __attribute__((vector_size(16)));
+  {half.declaration}
+  {quarter.declaration}
   polydl_half half, more;
   memcpy(&half, copy, 32);
   memcpy(&more, copy + {most // 2}, 32);
@@ -43,11 +53,12 @@ static inline {element} polydl_total_{element}(const {element} *lanes, int count
   return copy[0];
 #endif
 }}"""
+    return Fragment(text, Ingredients(("string.h",), (whole, half, quarter)))
 
 
-def _extremum(name: str, element: str, chooses: str) -> str:
-    """C of a function that compares the lanes of a vector."""
-    return f"""/* Of the lanes of a vector the one that comes first by `{chooses}`. */
+def _extremum(name: str, element: str, chooses: str) -> Fragment:
+    """A function that compares the lanes of a vector."""
+    text = f"""/* Of the lanes of a vector the one that comes first by `{chooses}`. */
 static inline {element} polydl_{name}_{element}(const {element} *lanes, int count)
 {{
   {element} chosen = lanes[0];
@@ -55,15 +66,17 @@ static inline {element} polydl_{name}_{element}(const {element} *lanes, int coun
     chosen = lanes[lane] {chooses} chosen ? lanes[lane] : chosen;
   return chosen;
 }}"""
+    return Fragment(text)
 
 
 SUPPORT = {
-    "polydl_min": "static inline int polydl_min(int a, int b) { return a < b ? a : b; }",
-    "polydl_max": "static inline int polydl_max(int a, int b) { return a > b ? a : b; }",
-    "polydl_floor_div": (
+    "polydl_min": Fragment("static inline int polydl_min(int a, int b) { return a < b ? a : b; }"),
+    "polydl_max": Fragment("static inline int polydl_max(int a, int b) { return a > b ? a : b; }"),
+    "polydl_floor_div": Fragment(
         "static inline int polydl_floor_div(int a, int b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }"
     ),
-    "polydl_stream": """#include <stdint.h>
+    "polydl_stream": Fragment(
+        """#include <stdint.h>
 #include <string.h>
 #if defined __AVX512F__
 #include <immintrin.h>
@@ -94,6 +107,8 @@ static inline void polydl_stream(void *to, const void *from, size_t bytes)
   if (done < bytes)
     memcpy(target + done, source + done, bytes - done);
 }""",
+        Ingredients(("stdint.h", "string.h", "immintrin.h", "emmintrin.h")),
+    ),
     "polydl_total_float": _total("float"),
     "polydl_total_double": _total("double"),
     **{
@@ -101,17 +116,17 @@ static inline void polydl_stream(void *to, const void *from, size_t bytes)
         for name, chooses in (("greatest", ">"), ("least", "<"))
         for element in ("float", "double")
     },
-    "polydl_streamed": """/* What was written past the caches is in memory before anything that follows. */
+    "polydl_streamed": Fragment("""/* What was written past the caches is in memory before anything that follows. */
 static inline void polydl_streamed(void)
 {
 #ifdef __SSE2__
   _mm_sfence();
 #endif
-}""",
+}"""),
 }
 
 
-def needed(body: Body) -> list[str]:
+def needed(body: Body) -> list[Fragment]:
     """The definitions of those functions that are called in a body."""
     names = {name for each in expressions(body) if (name := _function(each))}
     return [definition for name, definition in SUPPORT.items() if name in names]

@@ -8,11 +8,12 @@ from itertools import product
 from math import prod
 
 from polydl.codegen.callees import FunctionCallee
-from polydl.codegen.linear_maps import linear
+from polydl.codegen.linear_maps import factors, linear
 from polydl.codegen.loop_ir import Block, Body, Call, For, Node, Pragma
 from polydl.codegen.lowering import affine, assignment, element
 from polydl.codegen.values import AddressOf, Binary, Expr, Integer, Linear, Name
 from polydl.ir.calls import Inside, TileTransform, TransformCall
+from polydl.ir.ingredients import Fragment, Ingredients, VectorType
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 
@@ -89,10 +90,10 @@ def _left(inside: Inside, iterators: Sequence[Expr]) -> Expr:
     return Linear(((1, Integer(inside.limit)), (-inside.step, first)))
 
 
-def definition(scop: Scop, statement: Statement, call: TransformCall, vector_bytes: int) -> str:
+def definition(scop: Scop, statement: Statement, call: TransformCall, vector_bytes: int) -> Fragment:
     """The function that transforms one tile of all lanes, or all tiles of a loop."""
     writer = _Writer(scop, statement, call.call, call.transform)
-    return writer.text(max(1, vector_bytes // writer.element_bytes))
+    return writer.fragment(max(1, vector_bytes // writer.element_bytes))
 
 
 def _widths(lanes: int, width: int) -> list[tuple[int, int, int]]:
@@ -142,8 +143,13 @@ class _Writer:
             self.lane_step = scop.stride(outside, transform.lanes)
             self.walk_step, self.own_step = (scop.stride(each, transform.walk) for each in (outside, own))
 
-    def text(self, vector_elements: int) -> str:
+    def fragment(self, vector_elements: int) -> Fragment:
         widths = _widths(self.lanes, vector_elements)
+        constants = dict.fromkeys(factor for matrix in self.transform.matrices for factor in factors(matrix))
+        vector_types = tuple(self._vector(width) for width, _, _ in widths)
+        return Fragment(self._text(widths), Ingredients(vector_types=vector_types, factors=tuple(constants)))
+
+    def _text(self, widths: Sequence[tuple[int, int, int]]) -> str:
         made = [line for width, _, _ in widths for line in self._core(width)]
         if self.transform.walk is not None:
             made += [_SHUFFLED, *(line for width, _, _ in widths for line in self._turning(width))]
@@ -183,6 +189,14 @@ class _Writer:
     def _kind(self, width: int) -> str:
         return f"{self.name}_vector_{width}"
 
+    def _vector(self, width: int) -> VectorType:
+        size, kind = width * self.element_bytes, self._kind(width)
+        declaration = (
+            f"typedef {self.element} {kind}\n"
+            f"  __attribute__((vector_size({size}), aligned({self.element_bytes}), may_alias));"
+        )
+        return VectorType(kind, self.element, width, declaration)
+
     def _call(self, width: int, source: str, target: str, steps: Sequence[int], left: Sequence[str] = ()) -> str:
         arguments = [source, target, *map(str, steps), *left]
         return f"{self.name}_by_{width}({', '.join(arguments)});"
@@ -196,8 +210,7 @@ class _Writer:
         parameters += [f"long to{axis}" for axis in range(len(self.results))]
         parameters += [f"int left{axis}" for axis in guards]
         lines = [
-            f"typedef {self.element} {kind}",
-            f"  __attribute__((vector_size({width * self.element_bytes}), aligned({self.element_bytes}), may_alias));",
+            self._vector(width).declaration,
             f"static inline __attribute__((always_inline)) void {self.name}_by_{width}(",
             f"    {', '.join(parameters)})",
             "{",

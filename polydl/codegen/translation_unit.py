@@ -21,6 +21,7 @@ from polydl.codegen.storage import local_storage
 from polydl.codegen.support import needed
 from polydl.codegen.values import Element, Expr
 from polydl.contracts import Microkernel
+from polydl.ir.ingredients import Ingredients, together
 from polydl.ir.kernel import KernelSource, StaticLibrary
 from polydl.ir.scop import Scop
 from polydl.plan.apply import Applied
@@ -94,17 +95,20 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "") -> KernelS
     includes = ["stddef.h", *(name for _, each in emitted for name in each.includes), *memory.includes]
     if setups:
         includes.append("pthread.h")
-    definitions = [
-        *memory.definitions(),
-        *(["#include <math.h>"] if any(site.epilogue and site.epilogue.calls for site in sites.values()) else []),
-        *_declarations(scop, sites.values()),
-        *map(print_c.definition, at_file_scope(code)),
-    ]
-    definitions += [each.definitions for _, each in emitted]
-    definitions += [
+    support = needed(code)
+    transformed = [
         transforms.definition(scop, scop.statement(nest.nest.statements[0]), nest.nest.transform, vector_bytes)
         for nest in plan.nests
         if nest.nest.transform is not None
+    ]
+    calls_functions = any(site.epilogue and site.epilogue.calls for site in sites.values())
+    definitions = [
+        *memory.definitions(),
+        *(["#include <math.h>"] if calls_functions else []),
+        *_declarations(scop, sites.values()),
+        *map(print_c.definition, at_file_scope(code)),
+        *(each.definitions for _, each in emitted),
+        *(each.text for each in transformed),
     ]
     if any(bfloat16.ELEMENT in (site.gemm.element, site.gemm.type_b) for site in sites.values()):
         definitions.insert(0, f"typedef unsigned short {bfloat16.ELEMENT};")
@@ -114,6 +118,7 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "") -> KernelS
             "\n".join(["static void polydl_setup(void)", "{", *setups, "}"]),
         ]
     functions = () if exact else from_library(scop, called(scop.statements))
+    declared = [*(() if exact else roots(scop, called(scop.statements))), *prototypes(functions)]
     kept = [sentence for site in sites.values() for sentence in site.kernel.kept_memory]
     threaded = has_threads(running)
     contents = interface(
@@ -123,11 +128,10 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "") -> KernelS
     preamble = [
         *(f"#include <{name}>" for name in dict.fromkeys(includes)),
         *(DIAGNOSTICS if _fills_vectors(code) else DIAGNOSTICS[:1]),
-        *(() if exact else roots(scop, called(scop.statements))),
-        *prototypes(functions),
+        *declared,
         "",
         processor.definitions(),
-        *needed(code),
+        *(each.text for each in support),
         *([team.support(), team.STATE] if threaded else []),
         *definitions,
         "",
@@ -142,6 +146,13 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "") -> KernelS
         steps = Steps(body_of(storage.preparing, preparing, True) if preparing else (), tuned)
         functions_text = two_functions(scop, steps, memory, contents, beside)
     text = "\n".join([*preamble, defines(scop) + functions_text])
+    if declared or calls_functions:
+        includes.append("math.h")
+    ingredients = [
+        Ingredients((*dict.fromkeys(includes), *processor.INCLUDES), chooses_threads=threaded),
+        *(each.ingredients for each in (*support, *transformed)),
+        *(each.ingredients for _, each in emitted),
+    ]
     return KernelSource(
         id=plan.variant.id,
         function=contents.function,
@@ -154,6 +165,7 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "") -> KernelS
         static_libraries=_static_libraries(site.kernel for site in sites.values()),
         microkernels=applied.uses,
         vector_functions=functions,
+        ingredients=together(ingredients),
     )
 
 

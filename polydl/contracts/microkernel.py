@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from polydl.ir.ingredients import PLAIN, Ingredients
 from polydl.ir.kernel import StaticLibrary
 from polydl.ir.numerics import REORDERED, Rounding
 from polydl.machine.core import Core
@@ -231,6 +232,9 @@ class EmittedSite:
     setup: str
     #: statements that run whenever the function starts
     start: str = ""
+    #: what ``definitions`` have beside plain arithmetic, for the check that compiles them with other numbers; it can't
+    #: be applied where it is not told of vector types. ``includes`` need not be repeated
+    ingredients: Ingredients = PLAIN
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polydl.codegen import function_text, processor
+from polydl.codegen import processor
 from polydl.codegen.header import header
 from polydl.codegen.plain_unit import plain_unit
 from polydl.codegen.tvm_ffi import ForeignCall, foreign_call
@@ -282,7 +282,7 @@ def _write_plain(result: Optimization, plain: Baseline, directory: Path | None) 
     winner = Winner(
         result.scop,
         result.machine,
-        plain_unit(result.scop, build.kernel, build.region or function_text.region(result.scop), result.exported),
+        plain_unit(result.scop, build.kernel, build.region, result.exported, directed=build.directed),
         Variant(()),
         plain.measurement,
         numerics=result.numerics,

@@ -19,12 +19,12 @@ from pathlib import Path
 import numpy as np
 
 from polydl import vector_functions
-from polydl.bfloat16 import CONVERSIONS
+from polydl.bfloat16 import CONVERSIONS, with_header
 from polydl.codegen import team
-from polydl.codegen.original import original
+from polydl.codegen.original import defines, original
 from polydl.execute.arrays import Integers, are_small, element_dtype
 from polydl.execute.build import COMPILE_TIMEOUT_SECONDS
-from polydl.execute.own_headers import own_headers, write_copies
+from polydl.execute.own_headers import own_headers, system_headers, write_copies
 from polydl.execute.process_group import run_in_group
 from polydl.execute.ranges import drawn_integers
 from polydl.execute.rings import FIELD, INTEGERS, MODULUS, Ring, has_fractions, over, rewritten_for
@@ -79,16 +79,21 @@ def compare_exactly(
     called = vector_functions.leaves(scop, vector_functions.called(scop.statements))
     functions = called - CONVERSIONS if vector_functions.includes_math(scop) else ()
     given = [f"{_NO_MAIN}\n{text}" for text in (_renamed(scop, plain), f"{kernel.c}\n{kernel.harness}")]
-    headers = own_headers(given, kernel.compile_flags)
-    texts = over(ring, given, functions, headers)
+    of_user = [with_header(scop.source)]
+    headers = own_headers(of_user, kernel.compile_flags)
+    includes = system_headers([*of_user, *headers.values()], headers)
+    texts = over(ring, given, functions, includes, kernel.ingredients)
     copies = write_copies(headers, partial(rewritten_for, ring), directory / "headers")
     sources = [directory / f"{name}{suffix}" for name in ("original", "kernel")]
     for source, text in zip(sources, texts, strict=True):
         source.write_text(text, encoding="utf-8")
     driver, program = directory / "driver.c", directory / "program"
     driver.write_text(_driver(scop, ring, seed, prepares=kernel.interface.prepared is not None), encoding="utf-8")
-    includes = (copies, *(flag for flag in kernel.compile_flags if flag.startswith("-I")))
-    command = _command(scop, toolchain, ring, kernel.c, includes, [*sources], driver, program)
+    folders = (copies, *(flag for flag in kernel.compile_flags if flag.startswith("-I")))
+    # Where little is computed the compiler takes most of the time, as with vectors of the field, which are loops.
+    vectors = ring == FIELD and bool(kernel.ingredients.vector_types)
+    effort = "-O0" if vectors or _instances(scop) < _MANY_INSTANCES else "-O1"
+    command = _command(toolchain, ring, effort, folders, [*sources], driver, program)
     try:
         compiler = inside(command, directory) if is_sandboxed() else command
         built = run_in_group(compiler, directory, timeout_seconds=COMPILE_TIMEOUT_SECONDS)
@@ -119,15 +124,12 @@ def compare_exactly(
 def estimated_seconds(scop: Scop, kernel: KernelSource) -> float:
     """About how long the check takes on one core: the compiler, then both functions twice."""
     in_field = ring_of(scop, kernel) == FIELD
-    compiler = (_FIELD_COMPILER_SECONDS if in_field else _COMPILER_SECONDS) + len(_computing(kernel)) * _CHARACTER
+    # What chooses how many threads a call takes is left out where there is no OpenMP.
+    characters = len(kernel.c) - (len(team.support()) if kernel.ingredients.chooses_threads else 0)
+    compiler = (_FIELD_COMPILER_SECONDS if in_field else _COMPILER_SECONDS) + characters * _CHARACTER
     instances = _instances(scop)
     elements = sum(array.elements for array in _arrays(scop))
     return compiler + 4 * (instances * (_FIELD_INSTANCE if in_field else _INSTANCE) + elements * _ELEMENT)
-
-
-def _computing(kernel: KernelSource) -> str:
-    """The C without what chooses how many threads a call takes, which computes with seconds alone."""
-    return kernel.c.replace(team.support(), "")
 
 
 def ring_of(scop: Scop, kernel: KernelSource) -> Ring:
@@ -141,11 +143,11 @@ def ring_of(scop: Scop, kernel: KernelSource) -> Ring:
         return FIELD
     nodes = [node for each in scop.statements for node in each.body.walk()]
     divides = any(node.text.removesuffix("=") == "/" for node in nodes)
-    # Some come from macros in headers.
-    computing = _computing(kernel)
+    # Some come from macros, of headers as well.
     literals = " ".join(node.text for node in nodes if node.kind == "literal")
-    real = not elements.isdisjoint(_ELEMENTS)
-    return FIELD if real and (divides or any(map(has_fractions, (scop.source, literals, computing)))) else INTEGERS
+    fractions = any(map(has_fractions, (scop.source, defines(scop), literals)))
+    fractions = fractions or any(factor.denominator != 1 for factor in kernel.ingredients.factors)
+    return FIELD if not elements.isdisjoint(_ELEMENTS) and (divides or fractions) else INTEGERS
 
 
 def _arrays(scop: Scop) -> list[Array]:
@@ -171,11 +173,10 @@ def _instances(scop: Scop) -> int:
 
 
 def _command(
-    scop: Scop,
     toolchain: Toolchain,
     ring: Ring,
-    text: str,
-    includes: Iterable[str],
+    effort: str,
+    folders: Iterable[str],
     sources: Iterable[Path],
     driver: Path,
     program: Path,
@@ -184,10 +185,7 @@ def _command(
     files = ["-x", "c" if ring == INTEGERS else "c++", *map(str, sources), "-x", "c", str(driver)]
     # Global arrays and functions of the source are in both files, and mean the same.
     link = ["-o", str(program), "-Wl,--allow-multiple-definition", "-lm"]
-    # Where little is computed the compiler takes most of the time, as with vectors of the field, which are loops.
-    vectors = ring == FIELD and "vector_size" in text
-    effort = "-O0" if vectors or _instances(scop) < _MANY_INSTANCES else "-O1"
-    return [str(toolchain.path), effort, *_FLAGS, *language, *includes, *files, *link]
+    return [str(toolchain.path), effort, *_FLAGS, *language, *folders, *files, *link]
 
 
 def _difference(scop: Scop, words: list[str]) -> str:

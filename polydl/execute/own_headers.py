@@ -1,12 +1,12 @@
-"""The headers of the user's own that C texts include, as against those of the system."""
+"""The headers that the user's C includes: those of the user's own, and those of the system."""
 
 from __future__ import annotations
 
 import os.path
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from polydl.emission.inclusions import inclusions
+from polydl.frontend.inclusions import inclusions
 
 
 def own_headers(texts: Iterable[str], flags: Iterable[str]) -> dict[str, str]:
@@ -32,6 +32,13 @@ def own_headers(texts: Iterable[str], flags: Iterable[str]) -> dict[str, str]:
                         left.append((path, content))
                     break
     return result
+
+
+def system_headers(texts: Iterable[str], others: Collection[str]) -> tuple[str, ...]:
+    """What texts include in angle brackets, but for the ``others``, which are the user's own."""
+    every = (inclusion for text in texts for inclusion in inclusions(text))
+    names = (each.name for each in every if each.kind == "include" and each.name and not each.quoted)
+    return tuple(dict.fromkeys(name for name in names if name not in others))
 
 
 def write_copies(headers: Mapping[str, str], change: Callable[[str], str], folder: Path) -> str:

@@ -5,6 +5,10 @@ field of the integers modulo the prime 2^31 - 1, in which one can divide, where 
 becomes the element that it stands for: 0.75 is 3 / 4 of the field. Functions of ``<math.h>`` become fixed scramblings
 of bits, since a variant that calls them with the same numbers must get the same result; the larger of two and the
 absolute value are what they are, of the elements as signed numbers.
+
+Types are replaced by the preprocessor, and what generated C has beside plain arithmetic is known (``Ingredients``).
+Tokens are looked at for literals alone, and for the shift in conversions of bfloat16. These are the user's: they stand
+in the source, and generated loops have the user's statements in them, so that all of their text is gone through.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ from typing import Literal
 import numpy as np
 
 from polydl.c_tokens import Token, TokenKind, code, floating, tokens
-from polydl.emission.inclusions import inclusions
+from polydl.ir.ingredients import PLAIN, Ingredients
 
 Ring = Literal["integers modulo 2^32", "integers modulo 2^31 - 1"]
 INTEGERS: Ring = "integers modulo 2^32"
@@ -26,9 +30,7 @@ MODULUS = 2**31 - 1
 # Literals that a transform writes are quotients of small numbers, rounded.
 _LARGEST_DENOMINATOR = 1 << 14
 
-_SIZES = {"float": 4, "double": 8}
-# Words that may stand before a call without anything in between.
-_BEFORE_CALLS = frozenset({"return", "else", "do", "case", "sizeof"})
+_FLOATING = frozenset({"float", "double"})
 
 _INTEGER_PRELUDE = """\
 #define float int
@@ -158,31 +160,31 @@ def has_fractions(text: str) -> bool:
 
 
 def over(
-    ring: Ring, texts: Sequence[str], functions: Iterable[str], headers: Mapping[str, str] | None = None
+    ring: Ring,
+    texts: Sequence[str],
+    functions: Iterable[str],
+    includes: Iterable[str] = (),
+    ingredients: Ingredients = PLAIN,
 ) -> list[str]:
     """C texts over a ring, each complete with what it needs; ``functions`` of ``<math.h>`` are called.
 
-    Those for the field are C++. LIBXSMM has no kernels there: what the texts do without one is what is done. The
-    system's headers come before all that is changed; ``headers``, the user's own by name, stay where they are.
+    Those for the field are C++. ``includes`` are the system's headers that the user's C includes; these, and those
+    among the ``ingredients`` of the texts, come before all that is changed. Functions that make machine code make none
+    there: what the texts do without it is what is done.
     """
-    rewritten = [rewritten_for(ring, text) for text in texts]
-    given = {} if headers is None else headers
-    included = (name for text in (*texts, *given.values()) for name in _system_headers(text) if name not in given)
-    hoisted = [_hoisted(name) for name in dict.fromkeys(("stdlib.h", "string.h", "math.h", *included))]
+    headers = dict.fromkeys(("stdlib.h", "string.h", "math.h", *includes, *ingredients.includes))
     prelude = _INTEGER_PRELUDE if ring == INTEGERS else _FIELD_PRELUDE
     known = sorted(name for name in functions if name in _FUNCTIONS or name.removesuffix("f") in _FUNCTIONS)
     defined = [_function(name, number) for number, name in enumerate(known, 1)]
-    makers = sorted({token.text for text in rewritten for token in tokens(text) if _is_foreign(token)})
-    foreign = [f"#define {name}(...) 0" for name in makers]
-    head = "\n".join([*hoisted, prelude, _SCRAMBLE, *defined, *foreign, ""])
-    return [head + text for text in rewritten]
+    absent = [f"#define {each.name}(...) 0" for each in ingredients.dispatch_functions]
+    head = "\n".join([*map(_hoisted, headers), prelude, _SCRAMBLE, *defined, *dict.fromkeys(absent), ""])
+    declarations = _declarations(ring, ingredients)
+    return [head + rewritten_for(ring, _replaced(text, declarations)) for text in texts]
 
 
 def rewritten_for(ring: Ring, text: str) -> str:
-    """A C text whose literals and vector types are those of the ring. It is not complete: see ``over``."""
-    parts = _without_declarations(list(tokens(text)))
-    if ring == FIELD:
-        parts = _with_vectors(parts)
+    """A C text whose literals are those of the ring. It is not complete: see ``over``."""
+    parts = list(tokens(text))
     significant = code(parts)
     is_bfloat16 = any("bfloat16" in token.text for token in parts)
     for before, place in pairwise(significant):
@@ -192,54 +194,21 @@ def rewritten_for(ring: Ring, text: str) -> str:
     return "".join([_over(ring, token) for token in parts])
 
 
-def _system_headers(text: str) -> list[str]:
-    """What a text includes in angle brackets."""
-    return [each.name for each in inclusions(text) if each.kind == "include" and each.name and not each.quoted]
+def _declarations(ring: Ring, ingredients: Ingredients) -> dict[str, str]:
+    """What takes the place of declarations: for vectors the class ``polydl_vector``; nothing for absent functions."""
+    declarations = {each.declaration: "" for each in ingredients.dispatch_functions}
+    if ring == FIELD:
+        for each in ingredients.vector_types:
+            if each.element in _FLOATING:
+                declarations[each.declaration] = f"typedef polydl_vector<{each.element}, {each.lanes}> {each.name};"
+    return declarations
 
 
-def _is_foreign(token: Token) -> bool:
-    """Whether it is a name of LIBXSMM's."""
-    return token.kind is TokenKind.WORD and token.text.startswith("libxsmm_")
-
-
-def _without_declarations(parts: list[Token]) -> list[Token]:
-    """Without declarations of LIBXSMM's functions: a type of one word, a name, parameters."""
-    kept: list[Token] = []
-    start = 0
-    while start < len(parts):
-        if parts[start].kind is TokenKind.WORD and parts[start].text not in _BEFORE_CALLS:
-            following = code(parts, start + 1, 2)
-            if len(following) == 2 and _is_foreign(parts[following[0]]) and parts[following[1]].text == "(":
-                end = _end(parts, start)
-                if all(token.text != "{" for token in parts[start:end]):
-                    start = end
-                    continue
-        kept.append(parts[start])
-        start += 1
-    return kept
-
-
-def _with_vectors(parts: list[Token]) -> list[Token]:
-    """With the class ``polydl_vector`` in the place of types that have GCC's attribute ``vector_size``."""
-    replaced: list[Token] = []
-    start = 0
-    while start < len(parts):
-        if parts[start].text == "typedef":
-            end = _end(parts, start)
-            words = [parts[place].text for place in code(parts[:end], start)]
-            if words[3:4] == ["__attribute__"] and words[1] in _SIZES and "vector_size" in words:
-                lanes = int(words[words.index("vector_size") + 2]) // _SIZES[words[1]]
-                replaced += tokens(f"typedef polydl_vector<{words[1]}, {lanes}> {words[2]};")
-                start = end
-                continue
-        replaced.append(parts[start])
-        start += 1
-    return replaced
-
-
-def _end(parts: list[Token], start: int) -> int:
-    """The place behind the next semicolon."""
-    return next((place + 1 for place in range(start, len(parts)) if parts[place].text == ";"), len(parts))
+def _replaced(text: str, declarations: Mapping[str, str]) -> str:
+    """The text with other declarations."""
+    for declaration, other in declarations.items():
+        text = text.replace(declaration, other)
+    return text
 
 
 def _over(ring: Ring, token: Token) -> str:
@@ -261,13 +230,13 @@ def _element(ring: Ring, value: Fraction, suffix: str) -> str:
     return f"({'float' if single else 'double'}({residue}))"
 
 
-# Headers of instructions, by what a processor has that has any of those which generated code uses from there.
-_INTRINSICS = {"emmintrin.h": "__SSE2__", "immintrin.h": "__AVX__"}
+# Headers of some processors, by what those have which have anything that generated code uses from there.
+_OF_PROCESSORS = {"cpuid.h": "__x86_64__", "emmintrin.h": "__SSE2__", "immintrin.h": "__AVX__"}
 
 
 def _hoisted(name: str) -> str:
     include = f"#include <{name}>"
-    needed = _INTRINSICS.get(name)
+    needed = _OF_PROCESSORS.get(name)
     return include if needed is None else f"#if defined {needed}\n{include}\n#endif"
 
 

@@ -7,8 +7,8 @@ import stat
 from collections.abc import Sequence
 from pathlib import Path
 
-from polydl.emission.inclusions import inclusions
 from polydl.errors import SourceError
+from polydl.frontend.inclusions import inclusions
 from polydl.frontend.source import MOST_BYTES, line_of, not_a_file, one_line
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from polydl.ir.ingredients import PLAIN, Ingredients
 from polydl.ir.interface import Interface
 
 
@@ -90,6 +91,8 @@ class KernelSource:
     vector_functions: tuple[str, ...] = ()
     #: the function as the source has it, but for its region, for people to read
     excerpt: str = ""
+    #: what ``c`` has beside the source's text; only variants, which are computed over rings as well, say it
+    ingredients: Ingredients = PLAIN
 
     def __repr__(self) -> str:
         return f"<KernelSource {self.id}: {self.function}, {self.c.count(chr(10))} lines of C>"

@@ -91,7 +91,7 @@ def unit(
         *roots(scop, called(nest.scop.statements)),
         *prototypes(functions),
         processor.definitions(),
-        *needed(bodies),
+        *(each.text for each in needed(bodies)),
         *([team.support(), _TEAMS.format(kernels=len(teams))] if teams else []),
         *(products.definitions() if products is not None else []),
         "",

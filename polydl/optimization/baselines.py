@@ -21,8 +21,10 @@ class PlainBuild:
     name: str
     kernel: KernelSource
     toolchain: Toolchain
-    #: the loops with a directive; "" where they are as they were written
+    #: the loops with other directives than the source's, or without these; "" where they are as they were written
     region: str = ""
+    #: whether that region has directives: before loops that were proved parallel
+    directed: bool = False
     #: on how many it runs
     threads: int = 1
 

@@ -58,7 +58,7 @@ def plain_builds(scop: Scop, toolchain: Toolchain, threads: int, level: Numerics
                 build = _build(
                     f"{name}-threads", further.parallel, compiler, flags, f", omp parallel for{further.instead}"
                 )
-                builds.append(replace(build, region=further.parallel_region, threads=threads))
+                builds.append(replace(build, region=further.parallel_region, directed=True, threads=threads))
             if further.serial is not None and compiler.kind == "gcc":
                 dealt = (*flags, f"-ftree-parallelize-loops={threads}")
                 build = _build(

@@ -19,7 +19,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from polydl.emission.inclusions import inclusions
+from polydl.frontend.inclusions import inclusions
 from polydl.machine import Machine
 from polydl.registry import GROUPS
 

@@ -1,4 +1,4 @@
-"""What C texts include, as their directives name it."""
+"""What the user's C includes, as its directives name it."""
 
 from __future__ import annotations
 
