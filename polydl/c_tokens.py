@@ -1,4 +1,7 @@
-"""The preprocessing tokens of a C text (C11, 6.4): what reads C that polydl has written looks at these alone.
+"""The preprocessing tokens of a C text (C11, 6.4), for what reads the user's C.
+
+No text that polydl has written is read: what one has to know of it is a value, such as ``KernelSource.ingredients``.
+Where the user's statements stand in such a text, all of it goes through here, to be changed and not to be understood.
 
 Directives are tokens like the rest, their replacement lists included. (Lexers for highlighting, such as that of
 Pygments, take a directive for one token, and ``x-1`` for ``x`` and ``-1``.)
@@ -7,7 +10,7 @@ Pygments, take a directive for one token, and ``x-1`` for ``x`` and ``-1``.)
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from fractions import Fraction
 from typing import NamedTuple
@@ -45,8 +48,6 @@ _NUMBER = r"(?P<NUMBER> \.?[0-9](?:[eEpP][-+]|[\w.])* )"
 _WORD = r"(?P<WORD> [^\W\d]\w* )"
 _SPACE = r"(?P<SPACE> (?:[^\S\n]|\\\r?\n)+ )"
 _REST = r"(?P<LINE> \n ) | (?P<PUNCTUATOR> <<|>>|. )"
-# What is included without quotes, which is no token anywhere else.
-_INCLUDED = r"(?P<INCLUDED> \#[^\S\n]*include[^\S\n]*<[^>\n]*> )"
 
 
 def _pattern(*alternatives: str) -> re.Pattern[str]:
@@ -54,7 +55,6 @@ def _pattern(*alternatives: str) -> re.Pattern[str]:
 
 
 _GRAMMAR = _pattern(_COMMENT, _STRING, _NUMBER, _WORD, _SPACE, _REST)
-_WORDS = _pattern(_COMMENT, _STRING, _NUMBER, _INCLUDED, _WORD)
 _COMMENTS = _pattern(_COMMENT, _STRING)
 _KINDS = {kind.name: kind for kind in TokenKind}
 _BLANKS = frozenset({TokenKind.COMMENT, TokenKind.SPACE, TokenKind.LINE})
@@ -78,43 +78,9 @@ def code(parts: Sequence[Token], start: int = 0, count: int | None = None) -> li
     return places
 
 
-def with_words(text: str, renamed: Callable[[str], str]) -> str:
-    """A C text with other identifiers; names of included files, strings and comments stay."""
-
-    def changed(match: re.Match[str]) -> str:
-        return renamed(match[0]) if match.lastgroup == "WORD" else match[0]
-
-    # Not by all tokens: it takes a tenth of the time to step over those that stay.
-    return _WORDS.sub(changed, text)
-
-
 def without_comments(text: str) -> str:
     """A C text with a blank for each comment."""
     return _COMMENTS.sub(lambda match: " " if match.lastgroup == "COMMENT" else match[0], text)
-
-
-class Directive(NamedTuple):
-    """A line for the preprocessor."""
-
-    #: ``include``, ``define``, …
-    name: str
-    #: the places of all its tokens, from ``#`` up to the end of its last line, which is not among them
-    places: range
-
-
-def directives(parts: Sequence[Token]) -> Iterator[Directive]:
-    """The directives among all tokens of a text."""
-    begins, place = True, 0
-    while place < len(parts):
-        token = parts[place]
-        if begins and token.text == "#":
-            end = next((at for at in range(place, len(parts)) if parts[at].kind is TokenKind.LINE), len(parts))
-            name = code(parts[:end], place + 1, 1)
-            yield Directive(parts[name[0]].text if name else "", range(place, end))
-            place = end
-            continue
-        begins = token.kind is TokenKind.LINE or (begins and token.kind in _BLANKS)
-        place += 1
 
 
 def floating(token: Token) -> tuple[Fraction, str] | None:

@@ -423,11 +423,12 @@ def explain(
     return explanation(one, other, machine)
 
 
-def kernel(applied: Applied, vector_bytes: int, exported: str = "") -> KernelSource:
+def kernel(applied: Applied, vector_bytes: int, exported: str = "", suffix: str = "") -> KernelSource:
     """The C of an applied variant, after isl has proved its complete schedule legal. Raises IllegalVariantError.
 
-    ``exported`` is how its function is called, if not as in the source.
+    ``exported`` is how its function is called, if not as in the source. A ``suffix`` is for kernels that are put into
+    one file (``polydl.codegen.translation_unit.generate``).
     """
     from polydl.codegen.translation_unit import generate as generate_code
 
-    return generate_code(applied.prove(), vector_bytes, exported)
+    return generate_code(applied.prove(), vector_bytes, exported, suffix)

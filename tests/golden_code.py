@@ -87,10 +87,10 @@ def different_c(kernel: KernelSource) -> str:
     return text
 
 
-def generated(case: Case) -> KernelSource:
-    """Raises IllegalVariantError."""
+def generated(case: Case, exported: str = "", suffix: str = "") -> KernelSource:
+    """Other names are as in ``pipeline.kernel``. Raises IllegalVariantError."""
     with every_microkernel():
         core = machine_with(1, case.vector_bytes).core
         kernels = [registry.load("microkernels", name).on(core) for name in case.microkernels]
         applied = apply(parsed(case), case.variant, kernels, numerics=case.numerics)
-        return pipeline.kernel(applied, case.vector_bytes)
+        return pipeline.kernel(applied, case.vector_bytes, exported, suffix)

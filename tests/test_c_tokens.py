@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from polydl.c_tokens import Token, TokenKind, code, directives, floating, tokens, with_words
+from polydl.c_tokens import Token, TokenKind, code, floating, tokens
 
 
 def _code(text: str) -> list[str]:
@@ -30,19 +30,6 @@ def _code(text: str) -> list[str]:
 def test_tokens(text: str, expected: list[str]) -> None:
     assert _code(text) == expected
     assert "".join(token.text for token in tokens(text)) == text
-
-
-def test_directives_end_with_their_last_line() -> None:
-    parts = list(tokens("  # include <a.h>\nx # y\n/* b */ #define C \\\n 1\n#"))
-    texts = ["".join(parts[place].text for place in each.places) for each in directives(parts)]
-    assert texts == ["# include <a.h>", "#define C \\\n 1", "#"]
-    assert [each.name for each in directives(parts)] == ["include", "define", ""]
-
-
-def test_only_identifiers_are_renamed() -> None:
-    text = '#include <f/f.h>\n#define g f\nf("f", f2); /* f */ // f\n'
-    renamed = with_words(text, lambda word: "h" if word == "f" else word)
-    assert renamed == '#include <f/f.h>\n#define g h\nh("f", f2); /* f */ // f\n'
 
 
 @pytest.mark.parametrize(

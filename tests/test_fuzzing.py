@@ -39,8 +39,6 @@ from polydl.fuzzing.program import (
 from polydl.fuzzing.reduction import reduced, smaller_programs
 from polydl.fuzzing.session import Budget, fuzz
 from polydl.fuzzing.totals import Totals, added
-from polydl.fuzzing.unit import together
-from polydl.ir.interface import Interface
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Exactness
 from polydl.ir.numerics import Numerics
@@ -102,20 +100,6 @@ def test_smaller_programs_lose_something() -> None:
         smaller = list(smaller_programs(program))
         assert smaller
         assert program not in smaller
-
-
-def test_kernels_in_one_unit_have_names_of_their_own() -> None:
-    text = "#include <stdlib.h>\nstatic int polydl_once;\nvoid nest(float nest_x[4]) { polydl_once = 1; }"
-    harness = "void polydl_invoke(void *const *a) { nest(a[0]); }\nvoid nest_release(void);"
-    kernel = KernelSource("id", "nest", text, Interface("nest", ""), harness, ("-Ia",))
-    unit = together([(0, kernel), (3, replace(kernel, compile_flags=("-Ib",)))], "unit")
-    assert "void nest_v0(float nest_x[4])" in unit.c
-    assert "void nest_v3(float nest_x[4])" in unit.c
-    assert "polydl_invoke_v3" in unit.c
-    assert "nest_release_v3" in unit.c
-    assert unit.c.count("#include <stdlib.h>") == 2
-    assert unit.c.count("#define polydl_fits() 1") == 1
-    assert unit.compile_flags == ("-Ia", "-Ib")
 
 
 def test_totals_add_up_and_go_through_json() -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from polydl import bfloat16
 from polydl.codegen import processor
+from polydl.codegen.unit_names import tuned_name
 from polydl.ir.scop import Scop
 from polydl.vector_functions import called
 
@@ -42,7 +43,7 @@ def with_both(
     source, name = scop.source, scop.function.name
     first, body, last = scop.definition
     start, end = scop.region
-    copy = f"polydl_tuned_{name}"
+    copy = tuned_name(name)
     call = f"{copy}({', '.join(parameter.name for parameter in scop.function.parameters)});"
     calls = [f"    {call}", "    return;"] if scop.function.return_type == "void" else [f"    return {call}"]
     head = exported_text(scop, source[first:body])

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from polydl.codegen import function_text, original, processor
 from polydl.codegen.header import prepared_parameters, prototype, with_buffer
 from polydl.codegen.kept_memory import KeptMemory
+from polydl.codegen.unit_names import preparing_name, running_name
 from polydl.ir.interface import Interface
 from polydl.ir.scop import Scop
 
@@ -40,7 +41,7 @@ def two_functions(scop: Scop, steps: Steps, memory: KeptMemory, contents: Interf
     before, after = scop.source[body:start].rstrip(" \t\n"), scop.source[end:last].lstrip("\n")
     constants = ", ".join(parameter.name for parameter in prepared_parameters(scop))
     names = [parameter.name for parameter in scop.function.parameters]
-    prepare, run = f"polydl_prepare_{scop.function.name}", running_name(scop)
+    prepare, run = preparing_name(scop.function.name), running_name(scop.function.name)
     filled = [*([constants] if constants else []), BUFFER]
     returned = scop.function.return_type
     sizes = " && ".join(f"{each.name} == {each.value}" for each in prepared_parameters(scop) if each.value is not None)
@@ -88,11 +89,6 @@ def two_functions(scop: Scop, steps: Steps, memory: KeptMemory, contents: Interf
             *([f"{rest}\n"] if (rest := scop.source[last:].strip("\n")) else [""]),
         ]
     )
-
-
-def running_name(scop: Scop) -> str:
-    """The name of the function that has the loops of all calls, in generated code."""
-    return f"polydl_run_{scop.function.name}"
 
 
 def harness(scop: Scop, contents: Interface) -> str:

@@ -41,20 +41,28 @@ DIAGNOSTICS = (
 )
 
 
-def generate(applied: Applied, vector_bytes: int, exported: str = "") -> KernelSource:
+def generate(applied: Applied, vector_bytes: int, exported: str = "", suffix: str = "") -> KernelSource:
     """The C of a variant, with vectors of ``vector_bytes`` where loops fill them.
 
     Raises CodegenError. Where products and functions are to be those of the source, functions stay scalar.
-    ``exported`` is how the function is called there, if not as in the source.
+    ``exported`` is how the function is called there, if not as in the source. A ``suffix`` is for kernels that are put
+    into one file: it ends the names of transforms and the prefixes of microkernels' names, which others may have as
+    well, and whoever puts them there defines ``polydl_fits()`` and ``polydl_missing()`` (``processor.definitions``).
     """
-    scop, plan, sites = applied.scop, applied.plan, applied.sites
+    scop, plan = applied.scop, applied.plan
+    sites = {index: _with_suffix(site, suffix) for index, site in applied.sites.items()}
+    transform_calls = {
+        nest.nest.index: replace(nest.nest.transform, call=f"{nest.nest.transform.call}{suffix}")
+        for nest in plan.nests
+        if nest.nest.transform is not None
+    }
     exact = applied.keeps_products
 
     def call(nest: NestPlan, values: Sequence[Expr]) -> Node:
         statement = scop.statement(nest.nest.statements[0])
-        if nest.nest.transform is not None:
+        if nest.nest.index in transform_calls:
             iterators = iterator_values(nest, statement.depth, values)
-            return transforms.invocation(scop, statement, nest.nest.transform, iterators)
+            return transforms.invocation(scop, statement, transform_calls[nest.nest.index], iterators)
         if nest.nest.annotated is not None:
             return annotated_call(scop, nest, values)
         return microkernel_call(scop, sites[nest.nest.index], values)
@@ -97,9 +105,11 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "") -> KernelS
         includes.append("pthread.h")
     support = needed(code)
     transformed = [
-        transforms.definition(scop, scop.statement(nest.nest.statements[0]), nest.nest.transform, vector_bytes)
+        transforms.definition(
+            scop, scop.statement(nest.nest.statements[0]), transform_calls[nest.nest.index], vector_bytes
+        )
         for nest in plan.nests
-        if nest.nest.transform is not None
+        if nest.nest.index in transform_calls
     ]
     calls_functions = any(site.epilogue and site.epilogue.calls for site in sites.values())
     definitions = [
@@ -130,7 +140,7 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "") -> KernelS
         *(DIAGNOSTICS if _fills_vectors(code) else DIAGNOSTICS[:1]),
         *declared,
         "",
-        processor.definitions(),
+        *([] if suffix else [processor.definitions()]),
         *(each.text for each in support),
         *([team.support(), team.STATE] if threaded else []),
         *definitions,
@@ -149,7 +159,7 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "") -> KernelS
     if declared or calls_functions:
         includes.append("math.h")
     ingredients = [
-        Ingredients((*dict.fromkeys(includes), *processor.INCLUDES), chooses_threads=threaded),
+        Ingredients((*dict.fromkeys(includes), *([] if suffix else processor.INCLUDES)), chooses_threads=threaded),
         *(each.ingredients for each in (*support, *transformed)),
         *(each.ingredients for _, each in emitted),
     ]
@@ -185,6 +195,10 @@ def _without_unused(scop: Scop, code: Body, beside: Collection[str]) -> Scop:
     accessed = {access.array for each in scop.statements if each.name in beside for access in each.accesses}
     unused = temporary_arrays(scop, [each.name for each in scop.statements]) - mentioned - accessed
     return replace(scop, arrays=tuple(array for array in scop.arrays if array.name not in unused))
+
+
+def _with_suffix(site: CallSite, suffix: str) -> CallSite:
+    return replace(site, gemm=replace(site.gemm, prefix=f"{site.gemm.prefix}{suffix}"))
 
 
 def _static_libraries(kernels: Iterable[Microkernel]) -> tuple[StaticLibrary, ...]:

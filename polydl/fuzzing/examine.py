@@ -24,7 +24,7 @@ from polydl.execute.toolchain import Toolchain
 from polydl.fuzzing.drawing import after_rewrites, beyond_space, from_space
 from polydl.fuzzing.generator import LEVELS, Case
 from polydl.fuzzing.running import NoReferenceError, Reference, reference, run
-from polydl.fuzzing.unit import together
+from polydl.fuzzing.unit import alone, suffix, together
 from polydl.ir.kernel import KernelSource
 from polydl.ir.numerics import Numerics
 from polydl.ir.scop import Scop
@@ -55,7 +55,7 @@ _QUICK_SECONDS, _EXACT = 2.0, 0.12
 _COMPILER_SECONDS = 1200.0
 # Characters of a variant from which on one of so many gets an optimizing compiler, and from which on none does: where
 # loops are unrolled, it takes minutes for what is compiled in a tenth of a second without.
-_LONG, _OF_LONG, _LONGEST = 12_000, 4, 30_000
+_LONG, _OF_LONG, _LONGEST = 8_000, 4, 26_000
 # Integers of random nests overflow.
 _WRAPPING = "-fwrapv"
 
@@ -173,7 +173,7 @@ def _examine(
             if variant.id in tried:
                 continue
             tried.add(variant.id)
-            source = _source(space, variant, machine.vector_bytes, wild, tally)
+            source = _source(space, variant, machine.vector_bytes, suffix(len(chosen)), wild, tally)
             if source is not None:
                 chosen.append((variant, source))
                 if len(chosen) == settings.variants + len(given):
@@ -212,11 +212,13 @@ def _drawn(
         tally.failures.append(fault(error))
 
 
-def _source(space: VariantSpace, variant: Variant, vector_bytes: int, wild: bool, tally: _Tally) -> KernelSource | None:
-    """The C of a variant; None if it is refused, or if that fails."""
+def _source(
+    space: VariantSpace, variant: Variant, vector_bytes: int, ending: str, wild: bool, tally: _Tally
+) -> KernelSource | None:
+    """The C of a variant, with names that end in ``ending``; None if it is refused, or if that fails."""
     try:
         applied: Applied = space.apply(variant)
-        return kernel(applied, vector_bytes)
+        return kernel(applied, vector_bytes, f"{space.source.function.name}{ending}", ending)
     except (IllegalVariantError, CodegenError, AnalysisError) as error:
         tally.refusals[reason("beyond the space" if wild else "variant", error)] += 1
     except PolydlError as error:
@@ -276,7 +278,8 @@ def _run(
         for level, numbered in levels.items():
             # Where the order of the source is kept, so is every bit.
             flags = (level, *others, _WRAPPING, *(["-ffp-contract=off"] if strict else []))
-            libraries += _compiled(numbered, replace(settings.toolchain, flags=flags), folder, f"unit{level}")
+            toolchain = replace(settings.toolchain, flags=flags)
+            libraries += _compiled(numbered, scop.function.name, toolchain, folder, f"unit{level}")
     with tally.stage("run"):
         for numbers, library, message in libraries:
             if library is None:
@@ -308,7 +311,7 @@ def _compare_exactly(
     draw = Random(f"polydl fuzz ring {case.name}")
     numbers = range(given) if given else _one_to_compare(scop, chosen, draw)
     for number in numbers:
-        variant, source = chosen[number]
+        variant, source = chosen[number][0], alone(chosen[number][1])
         result = compare_exactly(scop, source, toolchain, folder / f"exact{number}", seed=draw.randrange(1 << 30))
         tally.exact[result.verdict] += 1
         if result.verdict == "not applicable":
@@ -350,14 +353,14 @@ def _level(drawn: str, source: KernelSource) -> str:
 
 
 def _compiled(
-    numbered: Sequence[tuple[int, KernelSource]], toolchain: Toolchain, folder: Path, identity: str
+    numbered: Sequence[tuple[int, KernelSource]], function: str, toolchain: Toolchain, folder: Path, identity: str
 ) -> list[tuple[list[int], Path | None, str]]:
-    """One library of all kernels; if the compiler refuses that, one of each."""
-    library, message = _library(together(numbered, identity), toolchain, folder)
+    """One library of all kernels of a function; if the compiler refuses that, one of each."""
+    library, message = _library(together(numbered, function, identity), toolchain, folder)
     if library is not None or len(numbered) == 1:
         return [([number for number, _ in numbered], library, message)]
     return [
-        ([number], *_library(together([(number, source)], f"{identity}-{number}"), toolchain, folder))
+        ([number], *_library(together([(number, source)], function, f"{identity}-{number}"), toolchain, folder))
         for number, source in numbered
     ]
 

@@ -3,35 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from polydl.c_tokens import with_words
-from polydl.codegen import processor
 from polydl.codegen.team import ALL_THREADS
+from polydl.codegen.unit_names import unit_names
 from polydl.ir.kernel import KernelSource
 
-# In the place of ``processor.definitions``, and the names there that kernels use.
-_FITS = f"#include <stddef.h>\n#define {ALL_THREADS}\n#define polydl_fits() 1\n#define polydl_missing() NULL"
-_SHARED = frozenset({"polydl_fits", "polydl_missing"})
+# No processor is asked whether it fits: a variant must not have the original run in its place. Nor is the number of
+# threads chosen from call to call.
+_FOR_ALL = f"#define {ALL_THREADS}\n#define polydl_fits() 1\n#define polydl_missing() NULL"
+
+
+def suffix(number: int) -> str:
+    """What the names of a kernel in a unit end with. All are of one length, and so is a kernel at any place."""
+    return f"_v{number:03}"
 
 
 def invoke_symbol(number: int) -> str:
     """The function of ``KernelSource.harness`` that calls the kernel, in a unit."""
-    return f"polydl_invoke_v{number}"
+    return f"polydl_invoke{suffix(number)}"
 
 
 def global_symbol(number: int) -> str:
     """The function of ``KernelSource.harness`` that tells where global arrays are, in a unit."""
-    return f"polydl_global_v{number}"
+    return f"polydl_global{suffix(number)}"
 
 
-def together(kernels: Sequence[tuple[int, KernelSource]], identity: str) -> KernelSource:
-    """Kernels of one nest, each with a number that its functions and what polydl defines for it get as a suffix.
+def alone(kernel: KernelSource) -> KernelSource:
+    """A kernel that was generated for a unit as one that needs none."""
+    return replace(kernel, c=f"{_FOR_ALL}\n{kernel.c}")
 
-    No processor is asked whether it fits: a variant must not have the original run in its place. Nor is the number of
-    threads chosen from call to call.
+
+def together(kernels: Sequence[tuple[int, KernelSource]], function: str, identity: str) -> KernelSource:
+    """Kernels of one nest, in a ``function`` of the source, each generated and exported with ``suffix`` of its number.
+
     Global arrays are declared without values, so that all kernels share them.
     """
-    texts = [_FITS, *(_numbered(kernel, number) for number, kernel in kernels)]
+    texts, names = [_FOR_ALL], unit_names(function)
+    for number, kernel in kernels:
+        texts += [f"#define {name} {name}{suffix(number)}" for name in names]
+        texts += [kernel.c, kernel.harness]
+        texts += [f"#undef {name}" for name in names]
     return KernelSource(
         id=identity,
         function="",
@@ -42,17 +54,6 @@ def together(kernels: Sequence[tuple[int, KernelSource]], identity: str) -> Kern
         link_flags=_union([kernel.link_flags for _, kernel in kernels]),
         vector_functions=_union([kernel.vector_functions for _, kernel in kernels]),
     )
-
-
-def _numbered(kernel: KernelSource, number: int) -> str:
-    exported = {kernel.function, kernel.interface.release, kernel.interface.missing}
-    text = f"{kernel.c}\n{kernel.harness}".replace(processor.definitions(), "")
-
-    def numbered(word: str) -> str:
-        renamed = (word.startswith("polydl_") or word in exported) and word not in _SHARED
-        return f"{word}_v{number}" if renamed else word
-
-    return with_words(text, numbered)
 
 
 def _union(flags: Sequence[tuple[str, ...]]) -> tuple[str, ...]:

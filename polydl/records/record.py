@@ -175,6 +175,8 @@ def now() -> str:
 def code_digest(kernel: KernelSource) -> str:
     """A digest of the code that is timed, without comments and white space, and of its flags.
 
+    The user's comments and those of generated code stand side by side in one text, which is why tokens are looked at.
+
     A record is valid for a kernel only if their digests agree. Measurements of code that an earlier polydl generated
     are therefore not mistaken for those of the present code.
     """
