@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -344,3 +345,24 @@ def test_a_process_that_was_asked_when_the_interruption_came_answers_other_quest
         process = worker._process
         worker.close()
         assert process.returncode == -signal.SIGKILL
+
+
+@pytest.mark.native
+def test_what_became_of_a_worker_can_be_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The interruption came when the worker had been waited for, and before the answer was read."""
+    with InputHolder([min(os.sched_getaffinity(0))], tmp_path, []) as holder:
+        worker = Child([0], tmp_path, holder=holder)
+        os.killpg(worker._process.pid, signal.SIGKILL)
+        genuine = os.read
+
+        def read(descriptor: int, count: int) -> bytes:
+            answered, _, _ = select.select([descriptor], [], [], 20)
+            assert answered
+            monkeypatch.setattr("polydl.execute.child.os.read", genuine)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("polydl.execute.child.os.read", read)
+        with pytest.raises(KeyboardInterrupt):
+            worker._process.wait()
+        worker.close()
+        assert worker._process.returncode == -signal.SIGKILL

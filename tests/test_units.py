@@ -19,7 +19,7 @@ from polydl.ir.interface import Interface
 from polydl.ir.kernel import KernelSource
 
 # Sources that define something themselves, which is in every text.
-DEFINE = ("annotated", "matmul_bfloat16", "matmul_int8", "quantized")
+DEFINE = ("annotated", "helper_functions", "matmul_bfloat16", "matmul_int8", "quantized")
 # Sites of each kind of microkernel, transforms, prepared constants, kept memory and threads.
 FIRST = (
     "conv_relu/c-winograd-first-after-prepared",

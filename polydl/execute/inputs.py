@@ -34,6 +34,7 @@ class Holder:
         self._not_for_workers = not_for_workers
         self._buffers: dict[str, Buffer] = {}
         self._data = Data(0, True)
+        self._exits: dict[int, int] = {}
 
     def fill(self, arrays: list[Reply], data: Reply) -> Reply:
         """Fill arrays with random data; they are allocated the first time. An array's ``stream`` selects its data."""
@@ -50,6 +51,7 @@ class Holder:
         """Fork a worker. Its descriptors for commands, replies and errors come over the socket."""
         _, descriptors, _, _ = socket.recv_fds(self._socket, 1, 3)
         process = os.fork()
+        self._exits.pop(process, None)
         if process == 0:
             self._work(*descriptors)
         # In both processes, since the worker must lead its group before anyone kills the group.
@@ -76,15 +78,20 @@ class Holder:
             os._exit(status)
 
     def reap(self, process: int, seconds: float) -> Reply:
-        """Wait for a worker: its exit status, or minus the signal that killed it; None if it still runs afterwards."""
+        """Wait for a worker: its exit status, or minus the signal that killed it; None if it still runs afterwards.
+
+        It can be asked for again: the caller may have been interrupted before it read the first reply.
+        """
         deadline = time.monotonic() + seconds
-        while True:
+        while process not in self._exits:
             ended, status = os.waitpid(process, os.WNOHANG)
             if ended:
-                return {"exit": os.waitstatus_to_exitcode(status)}
-            if time.monotonic() >= deadline:
+                self._exits[process] = os.waitstatus_to_exitcode(status)
+            elif time.monotonic() >= deadline:
                 return {"exit": None}
-            time.sleep(_POLL_SECONDS)
+            else:
+                time.sleep(_POLL_SECONDS)
+        return {"exit": self._exits[process]}
 
 
 def main(connection: int, commands: int, replies: int) -> None:
