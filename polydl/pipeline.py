@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from polydl.fusion.report import OperatorPair
     from polydl.poly.dependences import Dependence
     from polydl.poly.nests import Nest
+    from polydl.ranking.cost_model import NestTime
     from polydl.variants.build_space import VariantSpace
     from polydl.variants.decisions import Partial
     from polydl.variants.estimate import SizeEstimate
@@ -421,6 +422,14 @@ def explain(
 
     one, other = candidates(nest, (first, second), machine=machine, **options)
     return explanation(one, other, machine)
+
+
+def predict(nest: Scop, variant: Variant, *, machine: Machine, **options: Unpack[ApplyOptions]) -> tuple[NestTime, ...]:
+    """What the cost model expects of each nest of a variant, in the order in which they run, in seconds."""
+    from polydl.ranking.cost_model import nest_times
+
+    (candidate,) = candidates(nest, (variant,), machine=machine, **options)
+    return nest_times(candidate, machine)
 
 
 def kernel(applied: Applied, vector_bytes: int, exported: str = "", suffix: str = "") -> KernelSource:

@@ -32,7 +32,8 @@ Numbers = np.ndarray[Any, np.dtype[Any]]
 class NestTime:
     """Predicted seconds of one nest."""
 
-    #: of the busiest thread, with all operands in the first-level cache
+    #: of the busiest thread: instructions whose operands are in the first-level cache, and what they wait for
+    #: copies and for lines that push each other out of that cache
     arithmetic: float
     #: into each cache, innermost first
     transfers: tuple[float, ...]
@@ -40,7 +41,7 @@ class NestTime:
     fetched: tuple[float, ...]
     #: that threads take to start, for parallel loops
     starting: float
-    #: what still shows of all these
+    #: of the nest: what is done at the same time is not counted twice
     total: float
 
 

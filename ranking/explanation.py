@@ -61,7 +61,7 @@ def _moved(machine: Machine, level: int) -> str:
 def _parts(first: Candidate, second: Candidate, machine: Machine) -> list[tuple[str, float, float]]:
     """What the predicted time is made of, for both."""
     one, other = nest_times(first, machine), nest_times(second, machine)
-    found = [("arithmetic in the microkernel", sum(t.arithmetic for t in one), sum(t.arithmetic for t in other))]
+    found = [("computing", sum(t.arithmetic for t in one), sum(t.arithmetic for t in other))]
     for place in range(len(machine.caches)):
         found.append(
             (_moved(machine, place), sum(t.transfers[place] for t in one), sum(t.transfers[place] for t in other))

@@ -9,12 +9,12 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
+from command_line import MATMUL, STENCIL, matmul, polydl
 from marks import parametrized
 
 from polydl import registry
@@ -26,59 +26,7 @@ ROOT = Path(__file__).parents[1]
 SCHEMA = json.loads((ROOT / "docs" / "optimize.schema.json").read_text(encoding="utf-8"))
 PROCESSORS = len(os.sched_getaffinity(0))
 
-MATMUL = """\
-#ifndef N
-#define N 64
-#endif
-void matmul(float C[96][N], float A[96][80], float B[80][N]) {
-#pragma scop
-  for (int i = 0; i < 96; ++i)
-    for (int j = 0; j < N; ++j)
-      for (int k = 0; k < 80; ++k)
-        C[i][j] += A[i][k] * B[k][j];
-#pragma endscop
-}
-"""
-STENCIL = """\
-void stencil(double out[130][258], double in[130][258]) {
-  for (int i = 1; i < 129; ++i)
-    for (int j = 1; j < 257; ++j)
-      out[i][j] = 0.25 * (in[i - 1][j] + in[i + 1][j] + in[i][j - 1] + in[i][j + 1]);
-}
-"""
-
-
-@dataclass(frozen=True)
-class Ended:
-    status: int
-    out: str
-    err: str
-
-    @property
-    def document(self) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self.out)
-        return found
-
-
-@pytest.fixture
-def matmul(tmp_path: Path) -> str:
-    path = tmp_path / "matmul.c"
-    path.write_text(MATMUL)
-    return str(path)
-
-
-@pytest.fixture
-def polydl(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Runs the command in this process, in a directory of its own."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: str) -> Ended:
-        status = main.main(list(arguments), standalone_mode=False)
-        captured = capsys.readouterr()
-        return Ended(status, captured.out, captured.err)
-
-    return run
-
+__all__ = ["matmul", "polydl"]
 
 QUICK = ("--max-variants", "12", "--top-k", "2")
 
@@ -258,39 +206,6 @@ def test_optimize_leaves_to_the_search_what_is_not_pinned(polydl: Any, matmul: s
     steps = [step for each in found.document["candidates"] for step in each["steps"]]
     assert {step["name"] for step in steps if step["step"] == "use_microkernel"} == {"c"}
     assert not [step for step in steps if step["step"].startswith("pack")]
-
-
-def test_rank_lists_variants_in_order_with_reasons(polydl: Any, matmul: str) -> None:
-    arguments = ("rank", matmul, "--threads", "1", "--max-variants", "12")
-    found = polydl(*arguments, "--json", "-").document
-    scores = [each["score"] for each in found["entries"]]
-    assert len(scores) == 12
-    assert scores == sorted(scores)
-    assert all(each["reason"] for each in found["entries"])
-    shown = polydl(*arguments, "--top-k", "3")
-    assert [each["id"] in shown.out for each in found["entries"]] == [True] * 3 + [False] * 9
-
-
-def test_analyze_shows_every_dependence_with_its_level(polydl: Any, matmul: str) -> None:
-    arguments = ("analyze", matmul, "--threads", "1", "--max-variants", "12", "--cache-sizes", "4K,16K")
-    found = polydl(*arguments, "--json", "-").document
-    caches = {"L1": 4096, "L2": 16384}
-    assert {each["array"] for each in found["dependences"]} == {"A", "B", "C"}
-    for each in found["dependences"]:
-        for end in ("minimum", "maximum"):
-            size, level = each[f"{end}_bytes"], each[f"{end}_level"]
-            assert size <= caches.get(level, size)
-            assert level == "L1" or size > caches["L1"]
-    lines = polydl(*arguments, "--line-size", "64", "--json", "-").document
-    for each, whole in zip(found["dependences"], lines["dependences"], strict=True):
-        assert whole["minimum_bytes"] % 64 == 0
-        assert whole["minimum_bytes"] >= each["minimum_bytes"]
-        assert whole["minimum_elements"] == each["minimum_elements"]
-    assert polydl(*arguments, "--inclusive").status == 0
-    listed = polydl("variants", *arguments[1:], "--json", "-").document["variants"]
-    chosen = polydl(*arguments, "--variant", listed[3]["id"][:10])
-    assert chosen.status == 0
-    assert listed[3]["id"] in chosen.out
 
 
 def test_parse_shows_loops_and_accesses(polydl: Any, tmp_path: Path) -> None:

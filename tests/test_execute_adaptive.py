@@ -16,8 +16,9 @@ from execute_nests import matmul, matmul_kernel
 
 from polydl.execute import timing
 from polydl.execute.contract import Built, Finished, Progress, TimingPolicy
+from polydl.execute.job import Job
 from polydl.execute.local import EXECUTOR
-from polydl.execute.participant import Job, Participant
+from polydl.execute.participant import Participant
 from polydl.execute.rounds import RawSample
 from polydl.execute.timing import Timer
 from polydl.execute.toolchain import Toolchain

@@ -88,6 +88,7 @@ def variants(
 @ranker_option
 @top_k_options(20, "Show")
 @click.option("--explain", is_flag=True, help="Say in words why the first is placed before the second.")
+@variant_option
 @json_option
 @debug_option
 def rank(
@@ -98,9 +99,13 @@ def rank(
     top_k: int,
     everything: bool,
     explain: bool,
+    variant: str | None,
     json_path: str | None,
 ) -> int:
-    """Order the variants of a loop nest, the most promising first, with the reason for each place."""
+    """Order the variants of a loop nest, the most promising first, with the reason for each place.
+
+    With --variant, show instead what the cost model expects of that one, nest by nest.
+    """
     from polydl import pipeline
     from polydl.presentation import results
     from polydl.presentation.progress import progress_bar
@@ -109,6 +114,11 @@ def rank(
     scop = source.parse()
     machine = target.machine()
     space = search.space(scop, machine)
+    if variant is not None:
+        applied = space.apply(chosen_variant(variant, lambda: search.generate(space))).prove()
+        times = pipeline.predict(scop, applied.variant, machine=machine, **search.options)
+        text = results.prediction_text(applied, times, machine)
+        return show(json_path, documents.prediction_document(applied, times, machine), text)
     generation = search.generate(space)
     with progress_bar(wanted=json_path != STANDARD_OUTPUT) as progress:
         ranking = pipeline.rank(

@@ -16,7 +16,8 @@ from polydl.execute.child import Child, ChildError, InputHolder
 from polydl.execute.comparison import Noise, worst
 from polydl.execute.contract import NO_REFERENCE, Built, Peer
 from polydl.execute.expected import ONCE, ONCE_GIVEN, Exact, Expected, Marks, Originals, Wider
-from polydl.execute.participant import Job, Participant
+from polydl.execute.job import Job
+from polydl.execute.participant import Participant
 from polydl.execute.resources import free_cores
 from polydl.execute.rounds import LONG_SECONDS
 from polydl.execute.timing import calibrate, first_run

@@ -27,7 +27,7 @@ from polydl.system.sandbox import environment, exit_status_of, inside, is_sandbo
 
 _STDERR_BYTES = 1 << 20
 WORKER = (sys.executable, "-P", "-m", "polydl.execute.worker")
-_HOLDER = (sys.executable, "-P", "-m", "polydl.execute.inputs")
+_HOLDER = (sys.executable, "-P", "-m", "polydl.execute.input_holder")
 # Time limit for forking a process, or for noticing that one has ended.
 _FORK_SECONDS = 20.0
 

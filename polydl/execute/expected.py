@@ -8,7 +8,7 @@ from pathlib import Path
 
 from polydl.execute.comparison import Noise
 from polydl.execute.contract import Built
-from polydl.execute.participant import Job
+from polydl.execute.job import Job
 
 ONCE = "checked with one set of data only, since a run takes long"
 ONCE_GIVEN = "checked with one set of data only, since the source has no result for half of the given numbers"

@@ -13,7 +13,8 @@ from polydl.codegen.original import compile_flags, defines, invoking
 from polydl.execute.build import build
 from polydl.execute.checking import Checker
 from polydl.execute.child import ChildError
-from polydl.execute.participant import Job, Participant
+from polydl.execute.job import Job
+from polydl.execute.participant import Participant
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.data import Initializer
 from polydl.ir.interface import Interface

@@ -19,9 +19,9 @@ from polydl.execute.child import ChildError
 from polydl.execute.contract import NO_SAMPLES, Built, FinishedCallback, Peer, Progress, ProgressCallback, TimingPolicy
 from polydl.execute.expected import Originals, Wider
 from polydl.execute.given import given_arrays
-from polydl.execute.job import job_of
+from polydl.execute.job import Job, job_of
 from polydl.execute.own_headers import own_headers, write_copies
-from polydl.execute.participant import Job, Participant
+from polydl.execute.participant import Participant
 from polydl.execute.resources import DISK_FULL, available_bytes, choose_cores, disk_full
 from polydl.execute.rounds import raw_sample, usual_rate
 from polydl.execute.session import Session

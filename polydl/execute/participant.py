@@ -1,72 +1,14 @@
-"""What takes part in a measurement, and what all of its processes have in common."""
+"""What takes part in a measurement."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from math import inf, prod
-from pathlib import Path
-from typing import Any
+from math import inf
 
-from polydl.execute.arrays import GUARD_BYTES, Data, element_dtype
 from polydl.execute.child import Child, ChildError
-from polydl.execute.contract import Built, Peer, TimingPolicy
+from polydl.execute.contract import Built, Peer
 from polydl.execute.rounds import LONG_SECONDS, RawSample, is_disturbed, summarise
 from polydl.ir.measurement import Accuracy, Measurement
-
-# Time limits for filling or comparing all arrays, on however slow a machine.
-_PREPARE_SECONDS = 60.0
-_PREPARE_BYTES_PER_SECOND = 20e6
-# A kernel that ran once within the limit, and now takes that many times longer, hangs.
-_SLOWEST = 100
-
-
-@dataclass(frozen=True)
-class Job:
-    """The facts that all children of one measurement have in common."""
-
-    #: of the function, as ``Worker.start`` takes them
-    parameters: list[dict[str, Any]]
-    global_arrays: list[dict[str, Any]]
-    #: of all arrays of one child
-    bytes: int
-    #: whether one process starts the others, by forks
-    forks: bool
-    #: arrays that no kernel writes, and that all children read from the same memory; none unless it ``forks``
-    shared: list[dict[str, Any]]
-    #: to pin threads to
-    cores: tuple[int, ...]
-    #: the contents of the arrays at the first run
-    data: Data
-    #: largest norm-wise error of a correct result
-    tolerance: float
-    #: for temporary files
-    directory: Path
-    policy: TimingPolicy
-    #: largest error of a candidate against a wider type, over that of the source's own arithmetic
-    most_error: float = inf
-
-    def contents(self, signed: bool, turn: int) -> Data:
-        """The contents of the arrays, with signed or positive values, at one of the two checked runs."""
-        return replace(self.data, signed=signed, turn=turn)
-
-    def result(self, turn: int) -> Path:
-        """The file with the reference's result of one of the two checked runs."""
-        return self.directory / f"reference-{turn}"
-
-    @property
-    def shared_bytes(self) -> int:
-        """Of the arrays that children share, with their guard zones."""
-        sizes = (prod(each["extents"]) * element_dtype(each["element"]).itemsize for each in self.shared)
-        return sum(size + 2 * GUARD_BYTES for size in sizes)
-
-    @property
-    def walk_seconds(self) -> float:
-        """Time limit for filling or comparing all arrays."""
-        return _PREPARE_SECONDS + self.bytes / _PREPARE_BYTES_PER_SECOND
-
-    def limit(self, seconds: float) -> float:
-        """Time limit of a command that runs a kernel for ``seconds`` and may fill its arrays again."""
-        return self.policy.timeout_seconds + _SLOWEST * seconds + self.bytes / _PREPARE_BYTES_PER_SECOND
 
 
 @dataclass

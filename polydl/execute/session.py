@@ -13,7 +13,8 @@ from polydl.execute.checking import Checker
 from polydl.execute.child import ChildError, InputHolder
 from polydl.execute.contract import Built, Finished, FinishedCallback, Peer, Progress
 from polydl.execute.expected import Expected, Originals
-from polydl.execute.participant import Job, Participant
+from polydl.execute.job import Job
+from polydl.execute.participant import Participant
 from polydl.execute.rounds import longest_seconds, usual_rate
 from polydl.execute.timing import Timer
 from polydl.ir.measurement import Measurement

@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable, Sequence
 
 from polydl.execute.contract import Built, Progress
-from polydl.execute.participant import Job, Participant
+from polydl.execute.job import Job
+from polydl.execute.participant import Participant
 from polydl.execute.rounds import RawSample, contenders, sample_counts, settled, takes_part, usual_rate
 from polydl.execute.sampling import Reply
 

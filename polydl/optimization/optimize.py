@@ -53,6 +53,7 @@ from polydl.system.clock import Clock
 from polydl.system.files import temporary_directory
 
 if TYPE_CHECKING:
+    from polydl.ir.ranking import RankedVariant
     from polydl.ir.variant import Variant
     from polydl.variants.build_space import VariantSpace
     from polydl.variants.generation import Generation
@@ -61,7 +62,7 @@ DEFAULT_TOP_K = 5
 
 
 @dataclass(frozen=True)
-class _Setting:
+class _Platform:
     """The processors that code is made for, and who compiles and runs it."""
 
     machine: Machine
@@ -91,6 +92,33 @@ class _Setting:
             return None
         local: Executor = registry.load("executors", "local")
         return local
+
+
+@dataclass(frozen=True)
+class _Selection:
+    """Which variants are run, beside what their ranking says."""
+
+    #: how many of the ranking's picks come first; 0 for all variants
+    count: int
+    #: whether the variants are the caller's own
+    given: bool
+    #: whether decisions were taken beforehand
+    pinned: bool
+    #: whether the first variant that fuses nothing is run in any case
+    with_unfused: bool
+    #: the part of the picks that is run; None for all
+    part: Shard | None
+    #: how far a search goes on from the picks; None for no search
+    limit: Budget | None
+    #: the search's name
+    strategy: str
+    #: of what is drawn by lot
+    seed: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the ranking alone says what is run: all parts of a whole have the same one."""
+        return not self.given and self.part is None
 
 
 def optimize(
@@ -171,47 +199,38 @@ def optimize(
     chosen_ranker = ranker_named(ranker)
     if top_k is not None and top_k < 1:
         raise OptionError(f"top_k is {top_k}", remedy="at least 1, or None to run all variants")
-    count = top_k or 0
+    selection = _Selection(top_k or 0, bool(variants), bool(pins), with_unfused, part, limit, strategy, seed)
     with clock.stage("parse"):
         scop = nest
         if not isinstance(scop, Scop):
             scop = parse(scop, function=function, defines=defines, include_directories=include_directories)
         scop = with_data(scop, constant=constant, init=init, inputs=inputs)
     exported = Naming(name, prefix).of(scop.function.name)
-    setting = _setting(machine_on(machine, threads), microkernel, march, compiler, executor, run=run)
+    platform = _platform(machine_on(machine, threads), microkernel, march, compiler, executor, run=run)
     level = numerics_level(numerics) if space is None else space.numerics
-    options = ApplyOptions(microkernel=setting.microkernel, numerics=level)
+    options = ApplyOptions(microkernel=platform.microkernel, numerics=level)
     book: Book | None = None
-    if setting.runs is not None and setting.toolchain is not None:
-        book = book_of(scop, setting.machine, setting.toolchain, records, workload, numerics=level, cold=cold)
+    if platform.runs is not None and platform.toolchain is not None:
+        book = book_of(scop, platform.machine, platform.toolchain, records, workload, numerics=level, cold=cold)
     with ExitStack() as stack:
-        plain = stack.enter_context(_plain_building(scop, setting, level, None if fresh else book, clock))
+        plain = stack.enter_context(_plain_building(scop, platform, level, None if fresh else book, clock))
         with clock.stage("variants"):
             space = space or space_on(
-                scop, setting.machine, **options, fuse=fuse, fewer_products=fewer_products, pins=pins
+                scop, platform.machine, **options, fuse=fuse, fewer_products=fewer_products, pins=pins
             )
             generation = _given(space, variants) if variants else generate(space, max_variants=max_variants, seed=seed)
         ranked = ranked_variants(
-            space, generation, chosen_ranker, options, setting.machine, clock=clock, progress=progress
+            space, generation, chosen_ranker, options, platform.machine, clock=clock, progress=progress
         )
-        first: FirstUse | None = None
-        asked_to = machine is None if calibrate is None else calibrate
-        # All parts of a whole have the same ranking.
-        if asked_to and setting.runs is not None and setting.target is None and not variants and part is None:
-            first = _first_use(ranked, setting, plain, clock, progress)
-            if first is not None:
-                ranked = ranked.on(first.machine, clock, progress)
-        chosen = ranked.first_picks(count, with_unfused=with_unfused)
-        if setting.runs is not None and not variants and not pins:
-            more = ranked.on_one_thread(chosen)
-            if part is None and count:
-                more += ranked.by_isl_alone(chosen)
-            ranked, chosen = ranked.with_more(chosen, more)
-        if part is not None:
-            chosen = part.of(chosen)
-            if not chosen:
-                # Of fewer picks than parts, some have none.
-                setting = replace(setting, toolchain=None)
+        first_use: FirstUse | None = None
+        if (machine is None if calibrate is None else calibrate) and selection.is_whole:
+            first_use = _first_use(ranked, platform, plain, clock, progress)
+            if first_use is not None:
+                ranked = ranked.on(first_use.machine, clock, progress)
+        ranked, chosen = _chosen_picks(ranked, selection, runs=platform.runs is not None)
+        if part is not None and not chosen:
+            # Of fewer picks than parts, some have none.
+            platform = replace(platform, toolchain=None)
         result = Optimization(
             scop,
             ranked.machine,
@@ -223,49 +242,45 @@ def optimize(
             tried=(),
             files={},
             seconds={},
-            toolchain=setting.toolchain,
+            toolchain=platform.toolchain,
             peak_gflops=best_peak(ranked.machine, None),
             numerics=level,
             analysed=ranked.analysed,
             exported=exported,
-            lacking=setting.lacking if run else (),
+            lacking=platform.lacking if run else (),
             asked=bool(variants),
-            first_use=first,
+            first_use=first_use,
         )
         folder = Path(out) if out is not None else None
-        if setting.runs is None or setting.toolchain is None:
+        if platform.runs is None or platform.toolchain is None:
             result = _emitted(result, folder)
             return replace(result, seconds=clock.total())
-        searching: Searching | None = None
-        if limit is not None:
-            search = strategy_named(strategy).begin(seen := RankedSpace(ranked), seed=seed)
-            searching = Searching(seen, search, strategy, limit, clock.elapsed)
-        goes_on = not variants and part is None
+        further = _further(ranked, chosen, selection, clock)
         measuring = Measuring(
             space,
             chosen,
             ranked.machine,
             # With a budget, or with all variants, it takes as long as the caller wants.
-            timing_policy(timeout_seconds, cold=cold, limited=limit is None and count > 0),
-            setting.toolchain,
-            setting.runs,
+            timing_policy(timeout_seconds, cold=cold, limited=limit is None and selection.count > 0),
+            platform.toolchain,
+            platform.runs,
             seed=seed,
             plain=plain,
             book=book,
             fresh=fresh,
             clock=clock,
             progress=progress,
-            further=searching or (NextPicks(ranked.ranking, chosen, count) if goes_on else None),
-            beside=partial(going_on, first),
+            further=further,
+            beside=partial(going_on, first_use),
         )
-        result = _measured(result, measuring, searching)
+        result = _measured(result, measuring, further)
         try:
             # What was compiled has been measured. An interruption from now on leaves a winner to emit.
             stack.close()
             if not result.interrupted:
                 with clock.stage("run"):
                     result = result if executor is not None else with_exactness(result, seed)
-                    result = with_unprepared(result, setting.runs, seed)
+                    result = with_unprepared(result, platform.runs, seed)
             result = _emitted(result, folder)
         except KeyboardInterrupt:
             if result.interrupted or result.winner is None:
@@ -300,9 +315,9 @@ def machine_on(machine: Machine | None, threads: int | None) -> Machine:
     return machine if threads is None else replace(machine, threads=threads)
 
 
-def _setting(
+def _platform(
     machine: Machine, microkernel: str, march: str, compiler: str | None, executor: Executor | None, *, run: bool
-) -> _Setting:
+) -> _Platform:
     """Who compiles and runs for which processors. Raises OptionError for those that the compiler doesn't know."""
     target: TargetProcessors | None = None
     if march:
@@ -310,25 +325,25 @@ def _setting(
     elif executor is not None or (run and not machine.at_hand):
         target = TargetProcessors.of(machine, compiler)
     if target is None:
-        return _Setting(machine, Toolchain.find(compiler) if run else None, None, executor, microkernel)
+        return _Platform(machine, Toolchain.find(compiler) if run else None, None, executor, microkernel)
     toolchain = target.toolchain if run else None
-    return _Setting(target.machine, toolchain, target, executor, target.microkernel(microkernel))
+    return _Platform(target.machine, toolchain, target, executor, target.microkernel(microkernel))
 
 
 @contextmanager
 def _plain_building(
-    scop: Scop, setting: _Setting, level: Numerics, book: Book | None, clock: Clock
+    scop: Scop, platform: _Platform, level: Numerics, book: Book | None, clock: Clock
 ) -> Iterator[PlainBuilding]:
     """The builds that variants are compared with; none where nothing is run.
 
     Those of which the book has no measurement are compiled from now on, if this machine runs them.
     """
-    if setting.runs is None or setting.toolchain is None:
+    if platform.runs is None or platform.toolchain is None:
         yield PlainBuilding()
         return
     with clock.stage("compile"):
-        builds = plain_builds(scop, setting.toolchain, setting.machine.threads, level)
-    if setting.executor is not None:
+        builds = plain_builds(scop, platform.toolchain, platform.machine.threads, level)
+    if platform.executor is not None:
         yield PlainBuilding(builds)
         return
     with plain_building(builds, book) as plain:
@@ -345,21 +360,53 @@ def _given(space: VariantSpace, variants: Sequence[Variant]) -> Generation:
 
 def _first_use(
     ranked: RankedVariants,
-    setting: _Setting,
+    platform: _Platform,
     plain: PlainBuilding,
     clock: Clock,
     progress: ProgressCallback | None,
 ) -> FirstUse | None:
-    """The calls that decide the ranking, timed once no compiler is at work; None if they all were before."""
-    assert setting.toolchain is not None
+    """The calls that decide the ranking, timed once no compiler is at work.
+
+    None if they all were before, and where code isn't run, or is made for other processors than the ones at hand.
+    """
+    if platform.toolchain is None or platform.runs is None or platform.target is not None:
+        return None
     report = None if progress is None else lambda done, total: progress(Stage("calibrate", done, total))
     with clock.stage("analysis"):
         return first_use_of(
-            ranked.ranking, ranked.space.apply, ranked.machine, setting.toolchain, report, quiet=plain.wait
+            ranked.ranking, ranked.space.apply, ranked.machine, platform.toolchain, report, quiet=plain.wait
         )
 
 
-def _measured(result: Optimization, measuring: Measuring, searching: Searching | None) -> Optimization:
+def _chosen_picks(
+    ranked: RankedVariants, selection: _Selection, *, runs: bool
+) -> tuple[RankedVariants, tuple[tuple[int, RankedVariant], ...]]:
+    """What is run first, with places in a ranking that has all of it.
+
+    Where anything ``runs`` and the search is not bound, forms of picks on one thread and what isl's scheduler gives
+    join the picks.
+    """
+    chosen = ranked.first_picks(selection.count, with_unfused=selection.with_unfused)
+    if runs and not selection.given and not selection.pinned:
+        more = ranked.on_one_thread(chosen)
+        if selection.part is None and selection.count:
+            more += ranked.by_isl_alone(chosen)
+        ranked, chosen = ranked.with_more(chosen, more)
+    return ranked, chosen if selection.part is None else selection.part.of(chosen)
+
+
+def _further(
+    ranked: RankedVariants, chosen: Sequence[tuple[int, RankedVariant]], selection: _Selection, clock: Clock
+) -> Searching | NextPicks | None:
+    """What proposes variants beyond the picks: a search, or the next ones of the ranking; None for nothing."""
+    if selection.limit is not None:
+        space = RankedSpace(ranked)
+        search = strategy_named(selection.strategy).begin(space, seed=selection.seed)
+        return Searching(space, search, selection.strategy, selection.limit, clock.elapsed)
+    return NextPicks(ranked.ranking, chosen, selection.count) if selection.is_whole else None
+
+
+def _measured(result: Optimization, measuring: Measuring, further: Searching | NextPicks | None) -> Optimization:
     """With what was measured of plain builds, picks and what a search proposed beyond them.
 
     An interruption once a candidate is verified ends the measurement; before, it is raised.
@@ -373,10 +420,10 @@ def _measured(result: Optimization, measuring: Measuring, searching: Searching |
             raise
         interrupted = True
     measured = measuring.result(interrupted=interrupted)
-    if searching is not None:
-        space = searching.space
-        result = replace(result, ranking=space.ranking, analysed=space.analysed, search=searching.report)
-    if searching is not None or len(measured.tried) > len(result.picks):
+    if isinstance(further, Searching):
+        space = further.space
+        result = replace(result, ranking=space.ranking, analysed=space.analysed, search=further.report)
+    if isinstance(further, Searching) or len(measured.tried) > len(result.picks):
         result = replace(result, picks=tuple((each.rank, each.ranked) for each in measured.tried))
     return replace(
         result,

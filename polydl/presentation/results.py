@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from polydl.doctor import Component
     from polydl.models.manifest import Entry
     from polydl.plan.apply import Applied
+    from polydl.ranking.cost_model import NestTime
 
 _MESSAGE_LINES = 20
 
@@ -80,6 +81,30 @@ def ranking_text(ranking: Ranking, apply: Callable[[Variant], Applied], shown: i
     entries = ranking.entries[: shown or None]
     title = f"Ranking  {counted(len(ranking.entries), 'variant')} by {ranking.ranker}, the first {len(entries)}"
     return f"{title}\n\n{structure_table(list(enumerate(entries, 1)), apply, machine)}\n\n{reasons_text(entries)}"
+
+
+def prediction_text(applied: Applied, times: Sequence[NestTime], machine: Machine) -> str:
+    """What the cost model expects of each nest of a variant, in microseconds, and of all of them."""
+    caches = [f"into {cache.name}" for cache in machine.caches]
+    starting = ["threads start"] if machine.threads > 1 else []
+    rows = table(
+        "nest", "statements", "microkernel", "computing", *caches, *starting, "in all",
+        right=["computing", *caches, *starting, "in all"], fold=["statements"],
+    )  # fmt: skip
+    for nest, time in zip(applied.plan.nests, times, strict=True):
+        parts = (time.arithmetic, *time.transfers, *([time.starting] if starting else []), time.total)
+        names = applied.variant.microkernels
+        rows.add_row(
+            str(nest.nest.index),
+            " ".join(nest.nest.statements),
+            names.get(nest.nest.index, NOTHING),
+            *(f"{1e6 * seconds:.4g}" for seconds in parts),
+        )
+    total = sum(time.total for time in times)
+    title = f"Predicted  {applied.variant.id}, by the cost model: {1e6 * total:.4g} us"
+    return (
+        f"{title}\n\n{rendered(rows)}\nMicroseconds of the busiest thread; some of what moves shows beside computing."
+    )
 
 
 def explanation_text(first: Variant, second: Variant, sentences: Sequence[str]) -> str:

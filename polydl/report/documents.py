@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from polydl.optimization.optimized import Optimization
     from polydl.plan.apply import Applied
     from polydl.plan.nest_plan import Plan
+    from polydl.ranking.cost_model import NestTime
     from polydl.variants.build_space import VariantSpace
     from polydl.variants.estimate import SizeEstimate
     from polydl.variants.generation import Generation
@@ -242,6 +243,25 @@ def analysis_document(applied: Applied, working_sets: WorkingSets, machine: Mach
             "dependences": [_dependence(scop, plan, dependence, machine) for dependence in working_sets.dependences],
             "working_sets": level_sizes(working_sets, machine),
             "method": working_sets.method,
+        }
+    )
+
+
+def prediction_document(applied: Applied, times: Sequence[NestTime], machine: Machine) -> Document:
+    """The document of ``polydl rank --variant``: seconds of each nest, in the order in which they run.
+
+    ``transfers`` are into each cache, innermost first; some of them show beside ``arithmetic`` in ``total``.
+    """
+    nests = zip(applied.plan.nests, times, strict=True)
+    return _document(
+        {
+            "schema": "polydl.predict/1",
+            "input": _input(applied.source),
+            "machine": machine.to_json(),
+            "variant": variant_document(applied.variant),
+            "nests": [
+                {"nest": nest.nest.index, "statements": nest.nest.statements, **asdict(time)} for nest, time in nests
+            ],
         }
     )
 

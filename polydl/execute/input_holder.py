@@ -1,5 +1,5 @@
 """The process that forks the workers, with the large arrays that no kernel writes:
-``python -m polydl.execute.inputs SOCKET COMMANDS REPLIES`` (three file descriptors).
+``python -m polydl.execute.input_holder SOCKET COMMANDS REPLIES`` (three file descriptors).
 
 An interpreter takes a tenth of a second to import NumPy, and a fork milliseconds. Fifty processes with a copy each of
 two gigabytes don't fit into memory, and to fill and map them takes longer than to time the kernels. Forked processes

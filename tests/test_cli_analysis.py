@@ -1,0 +1,58 @@
+"""The commands ``polydl rank`` and ``polydl analyze`` on real input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from command_line import matmul, polydl
+
+__all__ = ["matmul", "polydl"]
+
+
+def test_rank_lists_variants_in_order_with_reasons(polydl: Any, matmul: str) -> None:
+    arguments = ("rank", matmul, "--threads", "1", "--max-variants", "12")
+    found = polydl(*arguments, "--json", "-").document
+    scores = [each["score"] for each in found["entries"]]
+    assert len(scores) == 12
+    assert scores == sorted(scores)
+    assert all(each["reason"] for each in found["entries"])
+    shown = polydl(*arguments, "--top-k", "3")
+    assert [each["id"] in shown.out for each in found["entries"]] == [True] * 3 + [False] * 9
+
+
+def test_analyze_shows_every_dependence_with_its_level(polydl: Any, matmul: str) -> None:
+    arguments = ("analyze", matmul, "--threads", "1", "--max-variants", "12", "--cache-sizes", "4K,16K")
+    found = polydl(*arguments, "--json", "-").document
+    caches = {"L1": 4096, "L2": 16384}
+    assert {each["array"] for each in found["dependences"]} == {"A", "B", "C"}
+    for each in found["dependences"]:
+        for end in ("minimum", "maximum"):
+            size, level = each[f"{end}_bytes"], each[f"{end}_level"]
+            assert size <= caches.get(level, size)
+            assert level == "L1" or size > caches["L1"]
+    lines = polydl(*arguments, "--line-size", "64", "--json", "-").document
+    for each, whole in zip(found["dependences"], lines["dependences"], strict=True):
+        assert whole["minimum_bytes"] % 64 == 0
+        assert whole["minimum_bytes"] >= each["minimum_bytes"]
+        assert whole["minimum_elements"] == each["minimum_elements"]
+    assert polydl(*arguments, "--inclusive").status == 0
+    listed = polydl("variants", *arguments[1:], "--json", "-").document["variants"]
+    chosen = polydl(*arguments, "--variant", listed[3]["id"][:10])
+    assert chosen.status == 0
+    assert listed[3]["id"] in chosen.out
+
+
+def test_rank_shows_what_is_predicted_of_one_variant(polydl: Any, matmul: str) -> None:
+    arguments = ("rank", matmul, "--threads", "1", "--max-variants", "12")
+    entry = polydl(*arguments, "--ranker", "cost-model", "--json", "-").document["entries"][3]
+    found = polydl(*arguments, "--variant", entry["id"], "--json", "-").document
+    assert found["schema"] == "polydl.predict/1"
+    assert found["variant"]["id"] == entry["id"]
+    (nest,) = found["nests"]
+    assert nest["statements"] == ["S0"]
+    assert nest["total"] >= max(nest["arithmetic"], *nest["transfers"]) > 0
+    assert sum(each["total"] for each in found["nests"]) == pytest.approx(entry["score"], rel=1e-5)
+    shown = polydl(*arguments, "--variant", entry["id"][:10])
+    assert f"{1e6 * nest['total']:.4g} us" in shown.out
+    assert polydl(*arguments, "--variant", "0000").status != 0
