@@ -43,7 +43,7 @@ class Component:
 
     name: str
     #: whether it is there
-    found: bool
+    present: bool
     #: whether its self-test passed
     works: bool
     #: whether the main job can't run without it
@@ -101,8 +101,8 @@ def _in_child(name: str, test: str, remedy: str, *, required: bool) -> Component
     if "text" in outcome:
         return Component(name, True, True, required, outcome["version"], outcome["where"], remedy, outcome["text"])
     error = outcome.get("error") or ended or "the self-test ended without a result"
-    found = not error.startswith(("ModuleNotFoundError", "MissingComponentError"))
-    return Component(name, found, False, required, "", "", remedy, error)
+    present = not error.startswith(("ModuleNotFoundError", "MissingComponentError"))
+    return Component(name, present, False, required, "", "", remedy, error)
 
 
 def _compiler(name: str, programs: tuple[str, ...], remedy: str, *, required: bool) -> Component:
@@ -125,13 +125,13 @@ def _tensorflow(remedy: str) -> Component:
     # Importing it takes seconds, and only training needs it.
     spec = find_spec("tensorflow")
     where = "" if spec is None else spec.origin or ""
-    found = where != ""
+    present = where != ""
     installed = ""
     for distribution in ("tensorflow", "tensorflow-cpu"):
         with suppress(PackageNotFoundError):
             installed = installed or version(distribution)
-    text = "looked up without importing it" if found else "not installed; only training a ranker needs it"
-    return Component("TensorFlow", found, found, False, installed, where, remedy, text)
+    text = "looked up without importing it" if present else "not installed; only training a ranker needs it"
+    return Component("TensorFlow", present, present, False, installed, where, remedy, text)
 
 
 def _valgrind(remedy: str) -> Component:

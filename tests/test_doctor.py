@@ -81,7 +81,7 @@ def test_a_hang_ends(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_a_compiler_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     compiler = doctor._compiler("C compiler", ("gcc", "cc"), "apt-get install -y gcc", required=True)
-    assert (compiler.found, compiler.works) == (False, False)
+    assert (compiler.present, compiler.works) == (False, False)
     assert "gcc or cc" in compiler.self_test
     assert compiler.remedy == "apt-get install -y gcc"
 
@@ -94,5 +94,5 @@ def test_a_compiler_that_compiles_nothing_is_found_but_does_not_work(
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     compiler = doctor._compiler("C compiler", ("gcc", "cc"), "apt-get install -y gcc", required=True)
-    assert (compiler.found, compiler.works, compiler.version) == (True, False, "fake 1.0")
+    assert (compiler.present, compiler.works, compiler.version) == (True, False, "fake 1.0")
     assert "status 1" in compiler.self_test

@@ -112,12 +112,12 @@ def test_without_libxsmm_polydl_installs_and_names_one_command(without_libxsmm: 
         "from polydl.doctor import examine, ready\n"
         "components = examine()\n"
         "[c] = [c for c in components if c.name == 'LIBXSMM']\n"
-        "print(json.dumps([polydl.__file__, ready(components), c.found, c.self_test, c.remedy]))\n"
+        "print(json.dumps([polydl.__file__, ready(components), c.present, c.self_test, c.remedy]))\n"
     )
-    file, ready, found, text, remedy = json.loads(_python(without_libxsmm, code))
+    file, ready, present, text, remedy = json.loads(_python(without_libxsmm, code))
     assert file.startswith(str(without_libxsmm.parents[1]))
     assert ready
-    assert not found
+    assert not present
     assert "LIBXSMM is not installed" in text
     assert "apt-get install -y libxsmm-dev && " in remedy
     assert "pip install --force-reinstall --no-deps" in remedy

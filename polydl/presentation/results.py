@@ -127,7 +127,7 @@ def operators_table(entries: Sequence[Entry]) -> str:
 def components_text(components: Sequence[Component]) -> str:
     lines = []
     for component in components:
-        state = "works" if component.works else "broken" if component.found else "missing"
+        state = "works" if component.works else "broken" if component.present else "missing"
         optional = "" if component.required else " (optional)"
         lines += wrapped(f"{state:8} {component.name}{optional}  {component.version}".rstrip(), "")
         if component.where:
