@@ -103,6 +103,10 @@ class Context:
         return loop.place >= 0 and all(loop.place in each.parallel for each in self.of(loop.body))
 
     def may_fill_vectors(self, loop: For) -> bool:
+        """Whether dependences and the plan let consecutive iterations of a loop fill a vector.
+
+        Not if the loop would sum up in an element that moves with it.
+        """
         return (
             loop.place >= 0
             and all(loop.place in each.vector for each in self.of(loop.body))
@@ -114,9 +118,11 @@ class Context:
         return loop.place in self.facts[assign.statement].sums and mentions(assign.target, loop.iterator)
 
     def most_trips(self, loop: For) -> int:
+        """The iterations of a loop, as the statement inside has them that has the most."""
         return max(each.counts[loop.place] for each in self.of(loop.body))
 
     def fewest_trips(self, loop: For) -> int:
+        """The iterations of a loop, as the statement inside has them that has the fewest; 0 if one doesn't know."""
         return min(each.counts.get(loop.place, 0) for each in self.of(loop.body))
 
     def is_array(self, value: Expr) -> bool:

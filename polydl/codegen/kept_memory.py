@@ -61,6 +61,7 @@ class KeptMemory:
 
     @property
     def includes(self) -> tuple[str, ...]:
+        """The headers that ``definitions`` need; none if no memory is kept."""
         return ("pthread.h", "stdlib.h", "sys/mman.h") if self.arrays else ()
 
     def definitions(self) -> Sequence[str]:

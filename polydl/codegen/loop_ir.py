@@ -18,6 +18,8 @@ ONE = Integer(1)
 
 @dataclass(frozen=True)
 class Variable:
+    """A variable or an array of a declaration, without its type."""
+
     name: str
     #: Of an array; an array that begins with a value begins with zeros.
     extents: tuple[int, ...] = ()
@@ -37,6 +39,8 @@ class Declare:
 
 @dataclass(frozen=True)
 class Assign:
+    """C's ``target operator value;``, where the operator is ``=``, ``+=`` or another one of C's assignments."""
+
     target: Expr
     operator: str
     value: Expr
@@ -109,6 +113,7 @@ class Call:
     definitions: tuple[Definition, ...] = ()
 
     def argument(self, name: str) -> Expr:
+        """The value of the argument of that name. Raises KeyError if the call has none of it."""
         return dict(self.arguments)[name]
 
     def with_arguments(self, **values: Expr) -> Call:
@@ -150,6 +155,8 @@ class Reduction:
 
 @dataclass(frozen=True)
 class For:
+    """C's ``for`` over one counter, which the loop declares, and whatever a pass has decided about how it runs."""
+
     iterator: str
     first: Expr
     condition: Expr
@@ -190,12 +197,16 @@ class For:
 
 @dataclass(frozen=True)
 class While:
+    """C's ``while``: the condition is tested before each run of the body."""
+
     condition: Expr
     body: Body
 
 
 @dataclass(frozen=True)
 class If:
+    """C's ``if``, with an ``else`` where there is something to run otherwise."""
+
     condition: Expr
     then: Body
     otherwise: Body = ()
@@ -381,6 +392,7 @@ def at_file_scope(body: Body) -> list[Definition]:
 
 
 def has_loop(body: Body) -> bool:
+    """Whether a ``For`` is anywhere in a body; other kinds of loops don't count."""
     return any(isinstance(node, For) for node in nodes(body))
 
 
@@ -398,4 +410,5 @@ def only_loop(body: Body) -> For | None:
 
 
 def at_most(iterator: str, last: Expr) -> Expr:
+    """The condition ``iterator <= last`` of a loop, which ``For.last`` recognises."""
     return Binary("<=", Name(iterator), last)

@@ -64,6 +64,10 @@ def invoking(scop: Scop, call: str) -> str:
 
 
 def defines(scop: Scop) -> str:
+    """C that defines what the user gave by ``-D``: one ``#define`` a line, "" if there are none.
+
+    Values of the function's own parameters are left out: they are passed when it is called.
+    """
     bound = {parameter.name for parameter in scop.function.parameters if parameter.value is not None}
     return "".join(f"#define {name} {value}\n" for name, value in scop.defines if name not in bound)
 

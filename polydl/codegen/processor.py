@@ -36,6 +36,7 @@ class InstructionSet:
 
     @property
     def macro(self) -> str:
+        """The macro that gcc and clang define where the target has the instructions, such as ``__AVX512F__``."""
         return "__" + self.name.replace("-", "").replace(".", "_").upper() + "__"
 
 

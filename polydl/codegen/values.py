@@ -18,6 +18,8 @@ COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 
 @dataclass(frozen=True)
 class Integer:
+    """A whole number that can be computed with before any C is compiled."""
+
     number: int
 
 
@@ -47,12 +49,16 @@ class Element:
 
 @dataclass(frozen=True)
 class Unary:
+    """A C operator before its operand: a sign, ``!`` or the ``*`` of a pointer."""
+
     operator: str
     operand: Expr
 
 
 @dataclass(frozen=True)
 class Binary:
+    """A C operator between two operands: arithmetic, a comparison, ``&&`` or ``||``."""
+
     operator: str
     left: Expr
     right: Expr
@@ -60,6 +66,8 @@ class Binary:
 
 @dataclass(frozen=True)
 class Conditional:
+    """C's ``condition ? positive : negative``."""
+
     condition: Expr
     positive: Expr
     negative: Expr
@@ -67,6 +75,8 @@ class Conditional:
 
 @dataclass(frozen=True)
 class Cast:
+    """An operand converted to a C type, which may be a pointer's."""
+
     type: str
     operand: Expr
 
@@ -98,6 +108,8 @@ class Linear:
 
 @dataclass(frozen=True)
 class AddressOf:
+    """The address of an element."""
+
     operand: Expr
 
 
@@ -181,6 +193,7 @@ def at_all(values: Sequence[Expr], wanted: Iterable[tuple[int, int]]) -> Expr:
 
 
 def plus(value: Expr, constant: int) -> Expr:
+    """A value and a constant as one sum in its simplest form (``linear``)."""
     return linear([(1, value)], constant)
 
 
@@ -244,10 +257,12 @@ def walk(value: Expr) -> Iterator[Expr]:
 
 
 def elements(value: Expr) -> Iterator[Element]:
+    """All array elements and scalars in an expression in the order of the text, those in subscripts included."""
     return (each for each in walk(value) if isinstance(each, Element))
 
 
 def mentions(value: Expr, name: str) -> bool:
+    """Whether a counter or variable of the generated code (``Name``) is in an expression."""
     return any(type(each) is Name and each.name == name for each in walk(value))
 
 

@@ -84,6 +84,7 @@ _Kept = Mapping[str, tuple[str, int]]
 
 
 def run(ir: Body, context: Context) -> Body:
+    """Loops around short vector loops get accumulators before them, and add them to the target after them."""
     return tuple(made for node in ir for made in _visited(node, context, {}))
 
 

@@ -18,6 +18,7 @@ from polydl.codegen.values import Binary, Cast, Conditional, Element, Expr, Name
 
 
 def run(ir: Body, context: Context) -> Body:  # noqa: ARG001
+    """Conversions that an assignment has several times are declared as constants before it."""
     return with_common_values(ir)
 
 

@@ -14,6 +14,7 @@ from polydl.codegen.values import Element, Expr, elements
 
 
 def run(ir: Body, context: Context) -> Body:
+    """Assignments with ``=`` to the context's temporary arrays are dropped where nothing reads the array any more."""
     dead = context.temporary - {element.array for element in _used(ir)}
     if not dead:
         return ir

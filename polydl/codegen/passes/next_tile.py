@@ -27,6 +27,10 @@ from polydl.plan.next_tile import NextTile
 
 
 def run(ir: Body, context: Context) -> Body:
+    """Calls whose statements have a next tile in the context read A in a buffer, and get the arguments of a copy.
+
+    Bodies without such calls stay as they are.
+    """
     copied = {name: each.next_tile for name, each in context.calls.items() if each.next_tile is not None}
 
     def changed(node: Node) -> Node:

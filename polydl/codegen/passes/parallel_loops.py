@@ -9,6 +9,8 @@ from polydl.codegen.loop_ir import Body, For, Node, with_bodies
 
 
 def run(ir: Body, context: Context) -> Body:
+    """Outermost loops that the plan has on threads are marked as parallel; those inside one that is marked are not."""
+
     def visited(node: Node) -> Node:
         if isinstance(node, For) and context.is_parallel(node):
             return replace(node, parallel=True)

@@ -14,6 +14,7 @@ from polydl.plan.prefetch import Prefetch, Walk
 
 
 def run(ir: Body, context: Context) -> Body:
+    """Calls whose statements have a prefetch in the context get its address as the argument ``ahead``."""
     fetched = {name: each.prefetch for name, each in context.calls.items() if each.prefetch is not None}
 
     def changed(node: Node) -> Node:

@@ -18,6 +18,8 @@ _FLOATING = frozenset({"float", "double"})
 
 
 def run(ir: Body, context: Context) -> Body:
+    """Divisors that a vector loop leaves alone get a reciprocal before it; none do if the context is exact."""
+
     def changed(node: Node) -> Node:
         return _without_divisions(node, context) if isinstance(node, For) and node.vector else node
 

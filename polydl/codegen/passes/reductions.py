@@ -21,6 +21,11 @@ from polydl.codegen.values import Element, Expr, Name, with_elements
 
 
 def run(ir: Body, context: Context) -> Body:
+    """Vector loops get a ``Reduction`` for each of their sums and extrema.
+
+    A loop with a sum under a condition gets none, and no vectors.
+    """
+
     def reduced(node: Node) -> Node:
         return _with_reductions(node, context) if isinstance(node, For) and node.vector else node
 

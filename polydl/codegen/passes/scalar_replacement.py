@@ -112,6 +112,10 @@ def _are_apart(touched: Sequence[Element]) -> bool:
 
 
 def run(ir: Body, context: Context) -> Body:
+    """Elements stay in variables in vector loops with several copies of a body, or with stores past the caches.
+
+    So do, in all vector loops, those of temporary arrays that no other loop accesses.
+    """
     users: dict[str, set[str]] = {name: set() for name in context.temporary}
     for assign in assignments(ir):
         for element in _touched(assign):

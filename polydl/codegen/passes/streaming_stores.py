@@ -69,6 +69,8 @@ def stores(loop: For, context: Context) -> tuple[_Store, ...]:
 
 
 def run(ir: Body, context: Context) -> Body:
+    """Vector loops with such stores are cut into pieces: each fills buffers, which are then written past the caches."""
+
     def changed(node: Node) -> Node:
         found = stores(node, context) if isinstance(node, For) else ()
         return _streaming(node, found, context) if isinstance(node, For) and found else node
