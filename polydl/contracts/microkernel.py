@@ -158,10 +158,12 @@ class GemmSite:
 
     @property
     def type_b(self) -> str:
+        """The element type of B, which is A's unless it has one of its own."""
         return self.element_b or self.element
 
     @property
     def rows(self) -> int:
+        """Rows of n columns of C that one call computes; 1 if all columns are equally far apart."""
         return len(self.rows_c)
 
     def shapes(self) -> tuple[tuple[tuple[int, int, int], GemmShape], ...]:
@@ -265,7 +267,9 @@ class Microkernel(Protocol):
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name that it is registered by, which variants, options and records have."""
+        ...
 
     @property
     def reference(self) -> str:
@@ -305,7 +309,9 @@ class Microkernel(Protocol):
         """Core cycles of one call with operands in the first-level cache."""
         ...
 
-    def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite: ...
+    def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:
+        """The C that the calls of a site need around them, for vectors of so many bytes; ``call`` makes the calls."""
+        ...
 
     def call(self, site: GemmSite, arguments: CallArguments) -> str:
         """One C statement that makes the call."""

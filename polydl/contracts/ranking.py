@@ -82,7 +82,9 @@ class Ranker(Protocol):
     """The plug-in contract. Register one by name under the entry-point group ``polydl.rankers``."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name that it is registered by, which ``--ranker`` takes and results show."""
+        ...
 
     def rank(self, candidates: Sequence[Candidate], machine: Machine) -> Ranking:
         """The candidates in order, the most promising first, each with one line of reason."""

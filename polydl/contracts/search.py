@@ -91,7 +91,9 @@ class Strategy(Protocol):
     """The plug-in contract. Register one by name under the entry-point group ``polydl.strategies``."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name that it is registered by, which ``--strategy`` takes and results show."""
+        ...
 
     def begin(self, space: SearchSpace, *, seed: int) -> Search:
         """The same space, seed and results give the same proposals."""

@@ -62,6 +62,7 @@ def _is_bfloat16(dtype: np.dtype[Any]) -> bool:
 
 
 def is_floating(dtype: np.dtype[Any]) -> bool:
+    """Whether elements of a type are real numbers; bfloat16, which NumPy has as ``uint16``, is among them."""
     return dtype.kind == "f" or _is_bfloat16(dtype)
 
 
@@ -222,6 +223,7 @@ class Buffer:
 
     @property
     def address(self) -> int:
+        """Where the first element lies in the memory of this process."""
         return int(self.values.ctypes.data)
 
     def fill(self, data: Data) -> None:

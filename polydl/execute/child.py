@@ -103,6 +103,7 @@ class Child:
         self.close()
 
     def close(self) -> None:
+        """Kill the process group and close the pipes. Closing twice does no harm."""
         atexit.unregister(self.close)
         self._kill()
         self._close_pipes()
@@ -144,6 +145,7 @@ class Child:
         return reply
 
     def request(self, command: str, timeout_seconds: float, **arguments: Any) -> dict[str, Any]:
+        """Send a command and wait for its reply. Raises what ``receive`` does."""
         self.send(command, **arguments)
         return self.receive(timeout_seconds)
 

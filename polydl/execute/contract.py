@@ -139,7 +139,9 @@ class Executor(Protocol):
     """Builds and runs kernels. A kernel's failure is a value, never an exception."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The name that it is registered by."""
+        ...
 
     def build(
         self,

@@ -95,6 +95,7 @@ class Holder:
 
 
 def main(connection: int, commands: int, replies: int) -> None:
+    """Answers ``fill``, ``fork`` and ``reap``, on these file descriptors, until the parent closes the pipe or dies."""
     holder = Holder(connection, (commands, replies))
     serve(commands, replies, (holder.fill, holder.fork, holder.reap))
 

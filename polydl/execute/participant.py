@@ -47,16 +47,19 @@ class Participant:
 
     @property
     def id(self) -> str:
+        """The kernel's id, or the peer's name."""
         return self.program.name if isinstance(self.program, Peer) else self.program.kernel.id
 
     @property
     def running(self) -> Child:
+        """The process that runs the kernel. Raises ChildError if it was not started."""
         if self.child is None:
             raise ChildError("unsupported", "the kernel was not started")
         return self.child
 
     @property
     def long(self) -> bool:
+        """Whether an invocation takes so long that it has no warm-up, and its verified run counts as a sample."""
         return self.seconds >= LONG_SECONDS
 
     def undisturbed(self, usual: float) -> list[float]:

@@ -14,6 +14,7 @@ DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def disk_full(directory: Path) -> ResourceError:
+    """The error to raise where nothing more can be written to a directory, with a remedy that suits the directory."""
     return ResourceError("the disk is full", file=str(directory), remedy=f"free space there, or {_another(directory)}")
 
 

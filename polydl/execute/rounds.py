@@ -43,6 +43,8 @@ class RawSample:
 
 @dataclass(frozen=True)
 class Summary:
+    """What the samples of one participant come to. Times are in seconds."""
+
     minimum: float
     median: float
     samples: tuple[Sample, ...]
@@ -88,6 +90,10 @@ def usual_rate(samples: Iterable[RawSample]) -> float:
 
 
 def is_disturbed(sample: RawSample, usual: float) -> bool:
+    """Whether other work slowed a sample down; ``usual`` is the FMA rate of an undisturbed core, in GFLOPS.
+
+    It did if the two probes differ, if one is below the usual rate, or if threads waited for a core.
+    """
     low, high = min(sample.probes), max(sample.probes)
     slow = high - low > _PROBE_SPREAD * high or low < (1.0 - _PROBE_SPREAD) * usual
     return slow or sample.waited > _MOST_WAITED

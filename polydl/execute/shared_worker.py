@@ -188,6 +188,7 @@ def _buffers(parameters: list[Reply]) -> dict[str, Buffer]:
 
 
 def main(commands: int, replies: int) -> None:
+    """Answers ``start`` and ``measure``, on these file descriptors, until the parent closes the pipe or dies."""
     worker = SharedWorker()
     serve(commands, replies, (worker.start, worker.measure))
 

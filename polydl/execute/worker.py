@@ -276,6 +276,7 @@ def methods(worker: Worker) -> tuple[Callable[..., Reply], ...]:
 
 
 def main(commands: int, replies: int) -> None:
+    """Answers the commands of a ``Worker``, on these file descriptors, until the parent closes the pipe or dies."""
     serve(commands, replies, methods(Worker()))
 
 

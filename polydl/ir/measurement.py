@@ -22,6 +22,7 @@ class Accuracy:
 
     @property
     def ratio(self) -> float:
+        """How many times the error of the source's own arithmetic the run's error is."""
         return self.error / self.source_error
 
 

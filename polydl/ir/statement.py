@@ -128,10 +128,12 @@ class Statement:
 
     @property
     def reads(self) -> tuple[Access, ...]:
+        """Its accesses that read, the target of a compound assignment included."""
         return tuple(a for a in self.accesses if a.kind == "read")
 
     @property
     def writes(self) -> tuple[Access, ...]:
+        """Its accesses that write; a compound assignment has one of its target here, and one among ``reads``."""
         return tuple(a for a in self.accesses if a.kind == "write")
 
     def access(self, reference: str, kind: AccessKind | None = None) -> Access:

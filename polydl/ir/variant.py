@@ -371,14 +371,17 @@ class Variant:
 
     @cached_property
     def rewrites(self) -> tuple[RewriteStep, ...]:
+        """The steps that make another scop, in the order in which they are applied."""
         return tuple(step for step in self.steps if isinstance(step, RewriteStep))
 
     @cached_property
     def attached(self) -> tuple[Attach, ...]:
+        """The steps that run an element-wise nest on each tile of another one."""
         return tuple(step for step in self.steps if isinstance(step, Attach))
 
     @cached_property
     def nest_steps(self) -> tuple[NestStep, ...]:
+        """The steps of single nests, in their canonical order: nest by nest, then by class as in ``NEST_STEPS``."""
         return tuple(step for step in self.steps if isinstance(step, NestStep))
 
     @cached_property
