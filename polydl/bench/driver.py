@@ -65,6 +65,7 @@ class Settings:
     weights: Weights | None = None
 
     def to_json(self) -> Document:
+        """The settings as JSON, by the names of their fields, which tell runs apart."""
         return {**asdict(self), "peers": list(self.peers)}
 
 

@@ -63,6 +63,7 @@ class Call:
 
     @property
     def key(self) -> Key:
+        """The microkernel and the element type, for which times are kept and fitted together."""
         return self.kernel.name, self.site.element
 
 

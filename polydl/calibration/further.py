@@ -103,6 +103,7 @@ def time_further(
 
 
 def main() -> None:
+    """Times the request on standard input (``going_on``) until it is done or its parent has ended."""
     INTERRUPTION.unwind()
     parent = os.getppid()
     with suppress(KeyboardInterrupt):

@@ -31,6 +31,8 @@ _TURNS_OF_LARGE_SETS = 2
 
 @dataclass(frozen=True)
 class Levels:
+    """What ``measure`` saw of a machine's cores, caches and memory."""
+
     peak_gflops: float
     total_peak_gflops: float
     spread: float

@@ -25,6 +25,7 @@ def show(json_path: str | None, document: dict[str, Any] | Callable[[], dict[str
 
 
 def write_document(document: dict[str, Any], path: str) -> None:
+    """Writes a JSON document to a path, all or nothing, or to standard output where the path is ``-``."""
     from polydl.report.documents import to_text
     from polydl.system.files import write_atomically
 

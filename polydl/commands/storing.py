@@ -72,6 +72,7 @@ def answer_to(directory: Path, question: str) -> tuple[Answer | None, bool]:
 
 
 def warn_of_odd_answer(path: Path, reason: str) -> None:
+    """Says on standard error that the answer stored at a path is not used, and why."""
     warn(f"the stored answer is passed over, and the work is done anew: {path}: {reason}")
 
 

@@ -95,6 +95,7 @@ def known_extents(variable: VariableFacts, place: Place) -> tuple[int | None, ..
 
 
 def open_extent(variable: VariableFacts, place: Place) -> UnknownSizeError:
+    """The error for a pointer of which nothing says how many elements it has, for the caller to raise."""
     return UnknownSizeError(
         f"{variable.name} has no extent, and the region doesn't show one",
         file=place.file,
@@ -192,6 +193,7 @@ def check_memory(arrays: Iterable[Array], place: Place, offset: int) -> None:
 
 
 def overflow(start: int, place: Place) -> UnsupportedConstructError:
+    """The error for a subscript or bound that isn't computed in ``int``, in the region from an offset on."""
     return UnsupportedConstructError(
         "a subscript or a loop bound in the region overflows int, or is negative where it is not spelled out",
         file=place.file,

@@ -53,6 +53,7 @@ _PROBLEMS = {
 
 
 def shape_of(type_: Any) -> Shape:
+    """The shape of a libclang type; what a Scop can't represent is said in its ``problem``, not raised."""
     current = type_.get_canonical()
     extents: list[int | None] = []
     is_pointer = current.kind == TypeKind.POINTER

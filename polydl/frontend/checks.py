@@ -75,6 +75,7 @@ def first_loop(facts: SourceFacts, place: Place) -> Branch | None:
 
 
 def no_loop_found(facts: SourceFacts, place: Place) -> UnsupportedConstructError:
+    """The error for a function with a loop of which pet makes no scop and reports nothing, for the caller to raise."""
     loop = first_loop(facts, place)
     offset = loop.offset if loop is not None else facts.function.offset
     return UnsupportedConstructError(
@@ -255,6 +256,7 @@ def data_dependent(facts: SourceFacts, offset: int, place: Place) -> Unsupported
 
 
 def not_affine(offset: int, text: str, place: Place) -> UnsupportedConstructError:
+    """The error for a subscript, with a remedy that suits its operators; ``text`` is the statement."""
     remedy = (
         "write subscripts such as a[2 * i + j + 1]; elements that data names (a gather, a scatter, a histogram) "
         "can't be modelled"
@@ -295,6 +297,7 @@ def read_later(variable: VariableFacts, facts: SourceFacts, start: int, end: int
 
 
 def nothing_runs(facts: SourceFacts, start: int, end: int, place: Place) -> NoScopError:
+    """The error for a region, between two offsets, whose domains are all empty, for the caller to raise."""
     loops = [branch for branch in facts.branches if branch.kind == "for" and start <= branch.offset < end]
     offset = loops[0].offset if loops else start
     return NoScopError(

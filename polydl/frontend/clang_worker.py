@@ -50,6 +50,10 @@ class Parser:
         self.index = Index.create()
 
     def parse(self, text: str, macros: Mapping[str, str]) -> Any:
+        """A translation unit of a text in place of the file's, with further macros by name.
+
+        Syntax errors are among its diagnostics, and are not raised as by ``checked``.
+        """
         flags = _DETAILED_PREPROCESSING if re.search(r"^\s*#\s*if", text, re.MULTILINE) else 0
         return self._parse(text, macros, self.options, flags)
 
@@ -165,6 +169,10 @@ def _bound_parameters(unit: Any, text: str, defines: Mapping[str, str], name: st
 
 
 def read(request: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts of a request, as ``SourceFacts.from_json`` takes them.
+
+    Raises PolydlError for what is wrong with the file, the function's name or the macros.
+    """
     file, text, name = request["file"], request["text"], request["function"]
     defines: dict[str, str] = request["defines"]
     parser = Parser(file, request["options"])
@@ -366,6 +374,7 @@ def failure(error: PolydlError) -> Mapping[str, Any]:
 
 
 def main(request_path: str, result_path: str) -> None:
+    """Answers the request in one file with a result in another (``polydl.frontend.child``)."""
     answer(request_path, result_path, _facts)
 
 

@@ -47,6 +47,7 @@ class Shape:
 
     @property
     def is_scalar_integer(self) -> bool:
+        """Whether it is a single integer of a type that a Scop can represent."""
         return self.is_integer and not self.extents and self.problem is None
 
 
@@ -86,6 +87,7 @@ class VariableFacts:
     references: tuple[Reference, ...]
 
     def within(self, start: int, end: int) -> tuple[Reference, ...]:
+        """Its uses from one offset up to another, which is not included."""
         return tuple(reference for reference in self.references if start <= reference.offset < end)
 
 
@@ -162,6 +164,7 @@ class SourceFacts:
 
     @staticmethod
     def from_json(result: Mapping[str, Any]) -> SourceFacts:
+        """The facts that the child process has written (``clang_worker.read``)."""
         function = result["function"]
         return SourceFacts(
             shown=EditedText.from_breakpoints(result["shown"]["text"], result["shown"]["breakpoints"]),

@@ -26,6 +26,10 @@ _POINTERS = (TypeKind.POINTER, TypeKind.CONSTANTARRAY, TypeKind.INCOMPLETEARRAY,
 
 
 def read(request: Mapping[str, Any]) -> dict[str, Any]:
+    """The edits that leave what the function needs of the file, its parameters, and integer constants of ``main``.
+
+    Raises OptionError if the file has no such function, and SourceError if it doesn't compile.
+    """
     file, text, name, macros = (request[key] for key in ("file", "text", "function", "macros"))
     parser = Parser(file, request["options"])
     unit = parser.checked(EditedText(text), text, macros)
@@ -74,6 +78,7 @@ def _read(request: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def main(request_path: str, result_path: str) -> None:
+    """Answers the request in one file with a result in another (``polydl.frontend.child``)."""
     answer(request_path, result_path, _read)
 
 

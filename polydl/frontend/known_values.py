@@ -41,6 +41,7 @@ def known_values(reader: FunctionReader, bound: Mapping[str, int]) -> dict[str, 
 
 
 def value_edits(known: Iterable[tuple[Variable, int]], function: Any) -> list[Edit]:
+    """Edits of a function that put literals of the variables' types in the place of variables with known values."""
     edits = []
     for variable, value in known:
         edits += _replacements(variable, literal(value, variable.declaration.type), function)

@@ -67,6 +67,7 @@ class Job:
 
     @property
     def include_options(self) -> list[str]:
+        """The compiler's options for all include directories, the user's before those of polydl and the compiler."""
         return [f"-I{directory}" for directory in [*self.include_directories, *self.shipped]]
 
 

@@ -33,6 +33,7 @@ class PetLibrary:
 
     @property
     def pet(self) -> str:
+        """The path of libpet itself."""
         return self.paths[-1]
 
 

@@ -235,6 +235,7 @@ def _scops(request: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def main(request_path: str, result_path: str) -> None:
+    """Answers the request in one file with a result in another (``polydl.frontend.child``)."""
     answer(request_path, result_path, _scops)
 
 

@@ -149,6 +149,7 @@ class EditedText:
 
     @staticmethod
     def from_breakpoints(text: str, breakpoints: Sequence[Sequence[int]]) -> EditedText:
+        """The inverse of ``breakpoints``."""
         origins: list[int] = []
         ends = [start for start, _ in breakpoints[1:]] + [len(text) + 1]
         for (start, origin), end in zip(breakpoints, ends, strict=True):
@@ -164,6 +165,7 @@ class Place:
         self.text = text
 
     def line(self, offset: int) -> int:
+        """The 1-based line of an offset; line 1 where the offset is not known (-1)."""
         return line_of(self.text, max(offset, 0))
 
     def quote(self, offset: int) -> str:

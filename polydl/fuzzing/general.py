@@ -47,6 +47,7 @@ class Drawing:
     loops: int = 0
 
     def new_loop(self) -> str:
+        """A name for a loop that no other loop of the drawing has."""
         self.loops += 1
         return f"i{self.loops - 1}"
 

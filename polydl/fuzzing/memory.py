@@ -41,5 +41,6 @@ class GuardedArray:
         self.buffers = tuple(Buffer(name, dtype, array.extents, stream, address) for address in (first + _PAGE, last))
 
     def fill(self, place: int, data: Data) -> Buffer:
+        """Fills one of the two places, 0 or 1, with random contents of this kind, and returns it."""
         self.buffers[place].fill(data)
         return self.buffers[place]

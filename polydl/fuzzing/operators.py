@@ -40,6 +40,7 @@ _BLOCKS = (4, 8, 16, 32)
 
 
 def iterator(name: str, coefficient: int = 1, constant: int = 0) -> Sum:
+    """The subscript ``coefficient * name + constant``."""
     return Sum(((coefficient, name),), constant)
 
 
@@ -61,22 +62,27 @@ class Access:
 
     @property
     def place(self) -> Element:
+        """The element as what is assigned to."""
         return Element(self.array, self.forms)
 
     @property
     def value(self) -> Expression:
+        """The element as an operand: bfloat16 converted to float."""
         return Call("bfloat16_to_float", (self.place,)) if self.element == BFLOAT16 else self.place
 
     def set_to(self, value: Expression) -> Assign:
+        """An assignment of a value to the element, converted where that is bfloat16."""
         return Assign(self.place, "=", Call("float_to_bfloat16", (value,)) if self.element == BFLOAT16 else value)
 
     def add(self, value: Expression) -> Assign:
+        """An assignment that adds a value to the element. A sum in bfloat16 is rounded to it each time."""
         return self.set_to(Binary("+", self.value, value)) if self.element == BFLOAT16 else Assign(
             self.place, "+=", value
         )  # fmt: skip
 
 
 def zero(element: str) -> Number:
+    """Zero as C writes it for an element of this type, which for bfloat16 is a float."""
     return Number("0.0f" if element in ("float", BFLOAT16) else "0")
 
 

@@ -60,6 +60,8 @@ class Element:
 
 @dataclass(frozen=True)
 class Number:
+    """A constant as C writes it."""
+
     text: str
 
 
@@ -72,6 +74,8 @@ class Index:
 
 @dataclass(frozen=True)
 class Binary:
+    """``left operator right``, of any of C's arithmetic operators."""
+
     operator: str
     left: Expression
     right: Expression
@@ -101,6 +105,8 @@ Expression = Element | Number | Index | Binary | Call | Select
 
 @dataclass(frozen=True)
 class Assign:
+    """An assignment, ``=`` or a compound one such as ``+=``."""
+
     target: Element
     operator: str
     value: Expression
@@ -158,6 +164,8 @@ class Variable:
 
 @dataclass(frozen=True)
 class Program:
+    """A function's variables and the statements of its region."""
+
     variables: tuple[Variable, ...]
     body: tuple[Node, ...]
     #: values that ``-D`` gives to integer parameters of the function
@@ -229,6 +237,7 @@ def _inside(body: tuple[Node, ...], depth: int) -> Iterator[str]:
 
 
 def expression_text(value: Expression) -> str:
+    """An expression as C, without parentheses around it."""
     match value:
         case Element():
             return value.array + "".join(f"[{form.text()}]" for form in value.subscripts)
@@ -263,6 +272,7 @@ def nodes(body: tuple[Node, ...]) -> Iterator[Node]:
 
 
 def inner_of(node: Node) -> tuple[Node, ...]:
+    """The nodes of a loop's body or of both branches of a condition; none for other nodes."""
     match node:
         case Loop():
             return node.body
@@ -308,6 +318,7 @@ def rebuilt(value: Expression, arguments: tuple[Expression, ...]) -> Expression:
 
 
 def operands(value: Expression) -> tuple[Expression, ...]:
+    """The expressions right inside of an expression, in the order of its fields, as ``rebuilt`` takes them."""
     match value:
         case Binary():
             return (value.left, value.right)

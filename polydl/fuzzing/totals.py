@@ -57,6 +57,7 @@ class Totals:
         )
 
     def to_json(self) -> dict[str, Any]:
+        """The totals by the names of their fields, counters with the most frequent first."""
         counters = {name: dict(getattr(self, name).most_common()) for name in _COUNTERS}
         return {
             "nests": self.nests,
@@ -86,6 +87,7 @@ class Totals:
 
 
 def added(parts: Iterable[Totals]) -> Totals:
+    """The sum of the totals of several runs; all zeros for none."""
     result = Totals()
     for part in parts:
         result += part

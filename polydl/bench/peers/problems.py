@@ -66,6 +66,7 @@ class Convolution:
 
     @property
     def terms(self) -> int:
+        """Products that each element of the result sums up: the channels of a group times the filter's taps."""
         return math.prod(self.shapes[1][1:])
 
     def expected(self, index: int) -> float:
@@ -93,11 +94,13 @@ class MatrixProduct:
 
     @property
     def shapes(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+        """Rows and columns of A, B and the result."""
         m, n, k = self.sizes
         return (m, k), (k, n), (m, n)
 
     @property
     def terms(self) -> int:
+        """Products that each element of the result sums up."""
         return self.sizes[2]
 
     def expected(self, index: int) -> float:

@@ -68,10 +68,12 @@ class Process:
         return reply
 
     def calibrate(self, minimum_seconds: float, warmup: int, cold: bool) -> Reply:
+        """How many computations a sample of ``minimum_seconds`` has (``Sampler.calibrate``), with cold caches fewer."""
         most = MOST_COLD_REPEATS if cold else MOST_REPEATS
         return self._sampler.calibrate(minimum_seconds, most, self._cold if cold else self._warm(warmup))
 
     def sample(self, repeats: int, warmup: int, cold: bool) -> Reply:
+        """One sample of ``repeats`` computations, after ``warmup`` others or, if ``cold``, with flushed caches each."""
         return self._sampler.sample(repeats, self._cold if cold else self._warm(warmup))
 
     def _cold(self, repeats: int) -> float:
@@ -92,6 +94,7 @@ class Process:
 
 
 def main(backend: str, commands: str, replies: str) -> None:
+    """Answers for a backend of ``BACKENDS``, on two file descriptors, until the parent closes the pipe or dies."""
     process = Process(backend)
     serve(int(commands), int(replies), (process.start, process.run, process.calibrate, process.sample))
 
