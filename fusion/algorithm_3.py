@@ -48,6 +48,7 @@ class Decision:
 
     @property
     def heavy(self) -> int:
+        """The index of the nest that the element-wise statements join."""
         return self.first if self.place == "last" else self.second
 
 
@@ -61,6 +62,7 @@ class Group:
 
     @property
     def nests(self) -> tuple[int, ...]:
+        """The indices of all its nests, in the order in which they run."""
         return (*self.before, self.heavy, *self.after)
 
 

@@ -23,6 +23,7 @@ class Operator:
 
     @property
     def index(self) -> int:
+        """Its place among the nests of the scop."""
         return self.nest.index
 
     @cached_property
@@ -37,6 +38,7 @@ class Operator:
 
     @property
     def place(self) -> str:
+        """Where it is in the source, as in ``lines 7-9``."""
         first, last = self.lines
         return f"line {first}" if first == last else f"lines {first}-{last}"
 
@@ -65,6 +67,7 @@ class Operator:
 
     @property
     def arrays(self) -> set[str]:
+        """The names of all arrays that it reads or writes."""
         return {access.array for statement in self.statements for access in statement.accesses}
 
 

@@ -118,6 +118,7 @@ class Search:
         self._decided: Decided = {}
 
     def statements(self, group: Sequence[int]) -> list[Statement]:
+        """The statements of some nests, given by their places, in the order of these."""
         return [self.scop.statement(name) for index in group for name in self.nests[index].statements]
 
     def related(self, group: Sequence[int]) -> bool:

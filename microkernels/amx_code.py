@@ -35,6 +35,8 @@ def _support() -> str:
 
 
 class Writer:
+    """Writes the C of one site, with the blocks of its calls and the buffers of a thread as a core's caches suggest."""
+
     def __init__(self, site: GemmSite, core: Core) -> None:
         self.site = site
         self.calls = {index: blocks_of(site, shape, core) for index, shape in site.shapes()}
@@ -58,6 +60,7 @@ class Writer:
         self.longest = longest, max(lengths)
 
     def text(self) -> str:
+        """The C at file scope: the functions of all shapes of calls, and the one that chooses between them."""
         site, prefix = self.site, self.site.prefix
         parts = [
             _support(),

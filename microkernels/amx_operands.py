@@ -69,6 +69,7 @@ def kept_bytes(core: Core) -> int:
 
 
 def padded(length: int) -> int:
+    """A length in elements, rounded up to a whole number of lines."""
     return -(-length // _LINE) * _LINE
 
 
@@ -94,6 +95,7 @@ class Columns:
 
     @property
     def elements(self) -> int:
+        """How many elements are split or copied."""
         return sum(length for _, _, length in self.runs)
 
 
@@ -169,10 +171,12 @@ class Blocks:
 
     @property
     def format(self) -> Format:
+        """How elements of the shape's type are split into what tile registers hold."""
         return FORMATS[self.shape.element]
 
     @property
     def step(self) -> int:
+        """Steps of k of one tile product."""
         return self.format.step_of(self.shape.k)
 
     @property
@@ -296,6 +300,7 @@ class Configurations:
         return whole, end
 
     def text(self) -> str:
+        """C of a table with the sizes, in the layout that the processor loads, by their numbers."""
         lines = ",\n".join(f"    {self._registers(*sides)}" for sides in self._numbers)
         return f"  static const unsigned char sizes[][64] __attribute__((aligned(64))) = {{\n{lines}\n  }};"
 

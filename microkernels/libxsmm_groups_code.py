@@ -64,6 +64,7 @@ class Grouped:
 
     @property
     def accumulator(self) -> str:
+        """The type of C's elements."""
         return self.types[-1]
 
     @property
@@ -143,10 +144,12 @@ class Writer:
 
     @property
     def parameters(self) -> str:
+        """The operands, as C declares parameters."""
         site = self.site
         return f"const {site.element} *a, const {site.type_b} *b, {site.accumulator} *c"
 
     def text(self) -> str:
+        """The C at file scope, without the set-up."""
         prefix = self.site.prefix
         parts = [
             *([_EXACT] if self.grouped.bytes == 1 else []),
@@ -271,6 +274,7 @@ class Writer:
         )
 
     def setup(self) -> str:
+        """C that dispatches a kernel for each shape; one that is not exact is NULL, so that plain loops run."""
         site = self.site
         function = dispatch_name(self.grouped.stem, many=self.reduces)
         lines = []

@@ -58,6 +58,7 @@ class Block:
 
 
 def table(name: str, values: Sequence[int]) -> str:
+    """C of a constant array of ``long`` at file scope."""
     return f"static const long {name}[{len(values)}] = {{{', '.join(map(str, values))}}};"
 
 

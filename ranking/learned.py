@@ -163,6 +163,7 @@ class Regression(_Learned):
         )
 
     def seconds(self, candidates: Sequence[Candidate], machine: Machine) -> list[float]:
+        """Predicted seconds of each candidate, in their order."""
         if not candidates:
             return []
         seen = np.log1p(features.parameters(candidates, machine)).astype(np.float32)

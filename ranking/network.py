@@ -52,6 +52,8 @@ def activate(values: Array, activation: Activation) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class Network:
+    """Dense layers, one behind the other; called on an array, [rows][inputs], it returns [rows][outputs]."""
+
     layers: tuple[Layer, ...]
 
     def __call__(self, values: Array) -> Array:
@@ -62,6 +64,7 @@ class Network:
 
     @property
     def parameters(self) -> int:
+        """How many numbers training adjusts: weights and biases of all layers."""
         return sum(layer.weights.size + layer.bias.size for layer in self.layers)
 
 

@@ -295,6 +295,7 @@ class RegressionTrainer:
         return learned.Regression(given=weights)
 
     def inputs(self, nest: MeasuredNest) -> Array:
+        """What the network sees of a nest's candidates, [candidates][parameters]."""
         found = features.parameters(nest.candidates, nest.machine)
         return np.log1p(found).astype(np.float32) if self.logarithms else found
 

@@ -75,6 +75,7 @@ def runs(facts: NestFacts, choice: Choice) -> dict[Run, Choice]:
 
 
 def has_short_vectors(facts: NestFacts) -> bool:
+    """Whether shorter vectors are tried: where the longest is a whole line, and the nest updates arrays in place."""
     return facts.machine.vector_bytes >= facts.machine.core.line_bytes and facts.updates
 
 

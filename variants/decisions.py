@@ -20,6 +20,8 @@ Assignment = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Decision:
+    """Something to decide, and the values that it may have."""
+
     name: str
     #: What it may be, the default first. All different.
     values: tuple[Any, ...]
@@ -83,6 +85,7 @@ class Domains:
         self.keep(name, left)
 
     def values(self, name: str) -> tuple[Any, ...]:
+        """What is left to a decision, in the order of its values."""
         return self.decisions[name].selected(self.masks[name])
 
     def decided(self, scope: Sequence[str]) -> dict[str, Any]:
@@ -94,7 +97,9 @@ class Constraint(Protocol):
     """What the decisions of its scope may be together."""
 
     @property
-    def scope(self) -> tuple[str, ...]: ...
+    def scope(self) -> tuple[str, ...]:
+        """The names of the decisions that it is about."""
+        ...
 
     def broken(self, values: Assignment) -> str | None:
         """Why values for all decisions of the scope don't go together, in words; None if they do."""
@@ -128,6 +133,7 @@ class Compatible:
 
     @staticmethod
     def of(first: Decision, second: Decision, words: str, allows: Callable[[Any, Any], bool]) -> Compatible:
+        """The constraint that ``allows(a, b)`` is true of the first decision's value and the second's."""
         masks = tuple(second.mask([b for b in second.values if allows(a, b)]) for a in first.values)
         return Compatible(first.name, second.name, words, masks, second.places, first.places)
 
@@ -165,6 +171,7 @@ class AtMost:
 
     @staticmethod
     def of(decisions: Sequence[Decision], most: int, words: str) -> AtMost:
+        """The constraint that ``most`` of the decisions at most are other than their first value."""
         defaults = {each.name: each.values[0] for each in decisions}
         return AtMost(tuple(defaults), words, most, defaults)
 
@@ -191,6 +198,7 @@ class DecisionSpace:
 
     @cached_property
     def by_name(self) -> Mapping[str, Decision]:
+        """The decisions, each by its name."""
         return {each.name: each for each in self.decisions}
 
     @cached_property
@@ -208,6 +216,7 @@ class DecisionSpace:
 
     @cached_property
     def scopes(self) -> tuple[frozenset[str], ...]:
+        """The scope of each constraint, in the order of the constraints."""
         return tuple(frozenset(each.scope) for each in self.constraints)
 
     @cached_property

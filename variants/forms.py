@@ -29,6 +29,7 @@ class TileBlock:
 
     @cached_property
     def count(self) -> int:
+        """How many combinations of sizes there are."""
         return prod(len(sizes) for _, sizes in self.sizes)
 
     def at(self, place: int) -> Tiles:
@@ -130,6 +131,7 @@ class Forms:
 
     @property
     def count(self) -> int:
+        """How many forms there are. They are not listed for that."""
         return self._ends[-1] if self._ends else 0
 
     # ----------------------------------------------------------------------------------

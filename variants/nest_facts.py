@@ -61,6 +61,7 @@ class NestFacts:
 
     @cached_property
     def bounds(self) -> tuple[tuple[int, int], ...]:
+        """The least and the greatest value of each loop of the nest, over all statements."""
         return loop_bounds(self.scop, self.nest)
 
     @cached_property

@@ -134,10 +134,12 @@ class NestModel:
 
     @cached_property
     def pair_names(self) -> Mapping[tuple[int, int], str]:
+        """The decision about the order of two time loops, by their places in ``loops``, the lower one first."""
         return {(a, b): name for a, b, name in self.pairs}
 
     @cached_property
     def decisions(self) -> tuple[Decision, ...]:
+        """The shape, tiles, the order of each two loops, threads, and how plain loops run; some have a single value."""
         facts = self.facts
         decisions = [Decision("shape", tuple(range(len(facts.shapes))))]
         for loop in self.tiled:
@@ -203,6 +205,7 @@ class NestModel:
         }
 
     def tiles(self, values: Assignment) -> tuple[tuple[str, int], ...]:
+        """The loops that get a further tile, with its size, in the source's order."""
         tiled = zip(self.tiled, self.tile_names, strict=True)
         return tuple([(loop, size) for loop, name in tiled if (size := values[name])])
 
@@ -265,6 +268,7 @@ class NestModel:
         return {}
 
     def parallel_loop(self, shape: int, on: Threads | None) -> ParallelLoop | None:
+        """The value of ``parallel`` for a loop on threads, where calls have the shape of a number; None for none."""
         if on is None:
             return None
         return ParallelLoop(self.loops[self.places(shape)[on.loop]], bool(on.inner), on.dynamic)

@@ -59,6 +59,7 @@ class NestSpace(NestFacts):
 
     @cached_property
     def model(self) -> NestModel:
+        """Its decisions by name, and what they mean as loops."""
         return NestModel(self)
 
     @cached_property

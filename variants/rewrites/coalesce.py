@@ -41,6 +41,8 @@ class Coalesce(RewriteStep):
 
 @dataclass(frozen=True)
 class CoalesceRewrite:
+    """The rewrite ``coalesce``, which gives microkernels longer loops. It is exact: instances run in the same order."""
+
     step: type[Coalesce] = Coalesce
     families: frozenset[str] = frozenset({LAYOUT})
     phase: Phase = Phase.STATEMENT

@@ -57,6 +57,8 @@ class CutTriangle(RewriteStep):
 
 @dataclass(frozen=True)
 class CutTriangleRewrite:
+    """The rewrite ``cut_triangle``, after which microkernels take products in triangles. It is exact."""
+
     step: type[CutTriangle] = CutTriangle
     families: frozenset[str] = frozenset({LAYOUT})
     phase: Phase = Phase.STATEMENT

@@ -36,6 +36,8 @@ class Dimensions(RewriteStep):
 
 @dataclass(frozen=True)
 class DimensionsRewrite:
+    """The rewrite ``dimensions``, with which other rewrites begin. It is exact: no element moves."""
+
     step: type[Dimensions] = Dimensions
     families: frozenset[str] = frozenset({LAYOUT})
     phase: Phase = Phase.STATEMENT

@@ -55,6 +55,8 @@ class Expand(RewriteStep):
 
 @dataclass(frozen=True)
 class ExpandRewrite:
+    """The rewrite ``expand``, which removes dependences that only come of using memory again. It is exact."""
+
     step: type[Expand] = Expand
     families: frozenset[str] = frozenset({LAYOUT})
     phase: Phase = Phase.PREPARATION

@@ -53,6 +53,8 @@ class Fuse(RewriteStep):
 
 @dataclass(frozen=True)
 class FuseRewrite:
+    """The rewrite ``fuse``. Which fusions are tried is decided by ``polydl.fusion``, for whole scops."""
+
     step: type[Fuse] = Fuse
     families: frozenset[str] = frozenset({FUSION})
     phase: Phase = Phase.STATEMENT

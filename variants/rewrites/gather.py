@@ -48,6 +48,8 @@ class Gather(RewriteStep):
 
 @dataclass(frozen=True)
 class GatherRewrite:
+    """The rewrite ``gather``, which gives products contiguous operands. It is exact: elements are copied."""
+
     step: type[Gather] = Gather
     families: frozenset[str] = frozenset({LAYOUT, PACKING})
     phase: Phase = Phase.STATEMENT

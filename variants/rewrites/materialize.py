@@ -52,6 +52,8 @@ class Materialize(RewriteStep):
 
 @dataclass(frozen=True)
 class MaterializeRewrite:
+    """The rewrite ``materialize``, after which microkernels take products that had factors, signs or conversions."""
+
     step: type[Materialize] = Materialize
     families: frozenset[str] = frozenset({OPERANDS})
     phase: Phase = Phase.NORMALIZATION

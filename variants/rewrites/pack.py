@@ -42,6 +42,8 @@ class Pack(RewriteStep):
 
 @dataclass(frozen=True)
 class PackRewrite:
+    """The rewrite ``pack``, which turns an operand as a microkernel reads it. It is exact: elements are copied."""
+
     step: type[Pack] = Pack
     families: frozenset[str] = frozenset({LAYOUT, PACKING})
     phase: Phase = Phase.STATEMENT

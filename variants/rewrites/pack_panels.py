@@ -41,6 +41,8 @@ class PackPanels(RewriteStep):
 
 @dataclass(frozen=True)
 class PackPanelsRewrite:
+    """The rewrite ``pack_panels``, which gives microkernels contiguous operands. It is exact: elements are copied."""
+
     step: type[PackPanels] = PackPanels
     families: frozenset[str] = frozenset({LAYOUT, PACKING})
     phase: Phase = Phase.STATEMENT

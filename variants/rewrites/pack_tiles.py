@@ -62,6 +62,8 @@ class PackTiles(RewriteStep):
 
 @dataclass(frozen=True)
 class PackTilesRewrite:
+    """The rewrite ``pack_tiles``, which packs operands while they are in a cache. It is exact: elements are copied."""
+
     step: type[PackTiles] = PackTiles
     families: frozenset[str] = frozenset({LAYOUT, PACKING})
     phase: Phase = Phase.STATEMENT

@@ -43,6 +43,8 @@ class Pad(RewriteStep):
 
 @dataclass(frozen=True)
 class PadRewrite:
+    """The rewrite ``pad``, after which microkernels take convolutions that test for borders. Sums get terms of zero."""
+
     step: type[Pad] = Pad
     families: frozenset[str] = frozenset({PADDING})
     phase: Phase = Phase.NORMALIZATION

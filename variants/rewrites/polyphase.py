@@ -55,6 +55,8 @@ class Polyphase(RewriteStep):
 
 @dataclass(frozen=True)
 class PolyphaseRewrite:
+    """The rewrite ``polyphase``, which lets strided convolutions be computed by fewer products. It reorders sums."""
+
     step: type[Polyphase] = Polyphase
     families: frozenset[str] = frozenset({LAYOUT, BILINEAR})
     phase: Phase = Phase.PRODUCT

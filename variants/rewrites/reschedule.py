@@ -81,6 +81,8 @@ class Reschedule(RewriteStep):
 
 @dataclass(frozen=True)
 class RescheduleRewrite:
+    """The rewrite ``reschedule``, for stencils and other nests that need skewed loops to be tiled."""
+
     step: type[Reschedule] = Reschedule
     families: frozenset[str] = frozenset({SCHEDULING})
     phase: Phase = Phase.OUTERMOST_LOOP

@@ -47,6 +47,8 @@ class Split(RewriteStep):
 
 @dataclass(frozen=True)
 class SplitRewrite:
+    """The rewrite ``split``, which gives other rewrites a loop over blocks. It is exact: the order stays."""
+
     step: type[Split] = Split
     families: frozenset[str] = frozenset({LAYOUT})
     phase: Phase = Phase.STATEMENT

@@ -54,6 +54,8 @@ class SplitIndexSet(RewriteStep):
 
 @dataclass(frozen=True)
 class SplitIndexSetRewrite:
+    """The rewrite ``split_index_set``, which frees the inside of an image from conditions at borders. It is exact."""
+
     step: type[SplitIndexSet] = SplitIndexSet
     families: frozenset[str] = frozenset({LAYOUT})
     phase: Phase = Phase.STATEMENT

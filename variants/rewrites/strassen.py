@@ -72,6 +72,8 @@ class Strassen(RewriteStep):
 
 @dataclass(frozen=True)
 class StrassenRewrite:
+    """The rewrite ``strassen``, for large products. Its errors grow by a factor that ``rounding`` knows."""
+
     step: type[Strassen] = Strassen
     families: frozenset[str] = frozenset({BILINEAR, RECURSIVE})
     phase: Phase = Phase.PRODUCT

@@ -58,6 +58,8 @@ class Unfold(RewriteStep):
 
 @dataclass(frozen=True)
 class UnfoldRewrite:
+    """The rewrite ``unfold``, which gives convolutions contiguous rows. It is exact: elements are copied."""
+
     step: type[Unfold] = Unfold
     families: frozenset[str] = frozenset({LAYOUT, PACKING})
     phase: Phase = Phase.STATEMENT

@@ -69,6 +69,7 @@ class Room:
 
     @staticmethod
     def of(machine: Machine) -> Room:
+        """The room of a machine: what threads that work on one part have together, and its core's limits."""
         # Threads work on one part together, and each part is begun anew.
         near = machine.second_cache_bytes * (1 if machine.threads == 1 else PARTS_OF_THREADS)
         return Room(near, machine.core.whole_filter_bytes, machine.core.transformed_points_bytes)
@@ -103,6 +104,8 @@ class Winograd(RewriteStep):
 
 @dataclass(frozen=True)
 class WinogradRewrite:
+    """The rewrite ``winograd``, for convolutions. Its errors grow by a factor that ``rounding`` knows."""
+
     step: type[Winograd] = Winograd
     families: frozenset[str] = frozenset({BILINEAR})
     phase: Phase = Phase.PRODUCT

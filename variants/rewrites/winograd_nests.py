@@ -75,6 +75,7 @@ class WinogradNests(PointNests):
 
     @cached_property
     def image(self) -> Transform:
+        """The nest that transforms tiles of the image: a value for each point, tile and channel."""
         points, form = self.a, self._conv.form
         loops = points.loops
         axes = len(self._counts)
@@ -93,6 +94,7 @@ class WinogradNests(PointNests):
 
     @cached_property
     def filters(self) -> Transform:
+        """The nest that transforms the filters: a value for each point, filter and channel."""
         points, form, conv = self.b, self._conv.form, self._conv
         loops = points.loops
         axes = len(self._counts)
@@ -111,6 +113,7 @@ class WinogradNests(PointNests):
 
     @cached_property
     def result(self) -> Transform:
+        """The nest that transforms sums of products back into tiles of the result, and what runs on each of them."""
         points, form = self.c, self._conv.form
         loops = points.loops
         axes = len(self._counts)

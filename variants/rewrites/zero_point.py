@@ -60,6 +60,8 @@ class ZeroPoint(RewriteStep):
 
 @dataclass(frozen=True)
 class ZeroPointRewrite:
+    """The rewrite ``zero_point``, after which microkernels take products of quantized bytes. It is exact."""
+
     step: type[ZeroPoint] = ZeroPoint
     families: frozenset[str] = frozenset({OPERANDS})
     phase: Phase = Phase.NORMALIZATION

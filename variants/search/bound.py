@@ -87,6 +87,8 @@ class BoundSearch:
 
 @dataclass(frozen=True)
 class Bound:
+    """The strategy ``bound``: best-first branch and bound, over all that the tree of decisions has."""
+
     name: str = "bound"
 
     def begin(self, space: SearchSpace, *, seed: int) -> BoundSearch:

@@ -68,6 +68,8 @@ def inherited(one: Mapping[str, Hashable], other: Mapping[str, Hashable]) -> Wei
 
 @dataclass(frozen=True)
 class Evolutionary:
+    """The strategy ``evolutionary``: uniform crossover of the fastest variants, with mutation."""
+
     name: str = "evolutionary"
 
     def begin(self, space: SearchSpace, *, seed: int) -> Search:

@@ -37,10 +37,12 @@ class Expectations:
         self._shares: dict[tuple[str, Hashable], float] = {}
 
     def remember(self, walked: Walked) -> Variant:
+        """Keeps the decisions behind a variant that was walked to, and returns the variant."""
         self._values.setdefault(walked.variant.id, walked.values)
         return walked.variant
 
     def values(self, variant: Variant) -> Mapping[str, Hashable]:
+        """The decisions of a variant, those that shape the code the most first; none if they are not known."""
         if variant.id not in self._values:
             self._values[variant.id] = self._space.decisions(variant)
         return self._values[variant.id]
@@ -58,6 +60,7 @@ class Expectations:
         return [variant for _, _, variant in sorted(passed, key=lambda entry: entry[:2])[:count]]
 
     def told(self, trials: Sequence[Trial]) -> None:
+        """Fits the correction anew, with these trials and the latest ones before; those that failed say nothing."""
         self.trials += trials
         self.seen.update(trial.variant.id for trial in trials)
         passed = [trial for trial in self.trials if trial.seconds is not None][-_MOST:]

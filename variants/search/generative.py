@@ -72,6 +72,8 @@ class _Generative:
 
 @dataclass(frozen=True)
 class Generative:
+    """The strategy ``generative``: draws from a product of distributions, one for each decision (ISAAC, §4)."""
+
     name: str = "generative"
 
     def begin(self, space: SearchSpace, *, seed: int) -> Search:

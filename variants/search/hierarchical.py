@@ -80,6 +80,8 @@ class _Hierarchical:
 
 @dataclass(frozen=True)
 class Hierarchical:
+    """The strategy ``hierarchical``: sampling of structures from coarse to fine (Anderson et al., 2021, §3)."""
+
     name: str = "hierarchical"
 
     def begin(self, space: SearchSpace, *, seed: int) -> Search:

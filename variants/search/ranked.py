@@ -75,6 +75,8 @@ class _Ranked:
 
 @dataclass(frozen=True)
 class Ranked:
+    """The strategy ``ranked``, which is the default: the ranking's order, corrected as times come in."""
+
     name: str = "ranked"
 
     def begin(self, space: SearchSpace, *, seed: int) -> Search:

@@ -28,6 +28,8 @@ class _Shuffled:
 
 @dataclass(frozen=True)
 class Shuffled:
+    """The strategy ``random``: uniform draws without replacement, whatever the ranker or the clock says."""
+
     name: str = "random"
 
     def begin(self, space: SearchSpace, *, seed: int) -> Search:

@@ -169,6 +169,8 @@ def upper_bound(fastest: int, tried: int, scale: float) -> float:
 
 @dataclass(frozen=True)
 class BoundTag:
+    """The strategy ``bound-tag``: tree search by threshold ascent, pruned by the bound."""
+
     name: str = "bound-tag"
 
     def begin(self, space: SearchSpace, *, seed: int) -> ThresholdAscent:

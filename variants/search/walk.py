@@ -24,6 +24,7 @@ class Walked:
 
 
 def evenly(_name: str, values: Sequence[Hashable]) -> Sequence[float]:
+    """Equal weights for all values that are left to a decision."""
     return [1.0] * len(values)
 
 
