@@ -77,6 +77,7 @@ def _expected_best(times: Sequence[float], count: int) -> float:
 
 
 def geomean(values: Sequence[float]) -> float:
+    """The geometric mean of positive values; NaN for none."""
     return float(np.exp(np.mean(np.log(np.asarray(values, np.float64)))))
 
 

@@ -35,6 +35,8 @@ class CommonRow:
 
 @dataclass(frozen=True)
 class Common:
+    """What both runs have timed, with times in one unit."""
+
     time_unit: str
     rows: tuple[CommonRow, ...]
 

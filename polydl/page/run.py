@@ -75,6 +75,8 @@ class Reuse:
 
 @dataclass(frozen=True)
 class MachineOfRun:
+    """The machine that a run was for, as its document describes it."""
+
     name: str
     cores: int | None
     threads: int

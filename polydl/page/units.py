@@ -43,6 +43,7 @@ def rate_scale(rates: Iterable[float | None]) -> Scale:
 
 
 def duration(seconds: float | None) -> str:
+    """A time in its largest unit of which there is one or more; a dash for None."""
     return NOTHING if seconds is None else _in_unit(seconds, _TIMES)
 
 
@@ -56,6 +57,7 @@ def size(count: float | None) -> str:
 
 
 def bandwidth(rate: float | None) -> str:
+    """Bytes per second in their largest unit of which there is one or more; a dash for None."""
     return NOTHING if rate is None else _in_unit(rate, _RATES)
 
 
@@ -69,10 +71,12 @@ def operations(count: float | None) -> str:
 
 
 def gflops(rate: float | None) -> str:
+    """A rate in GFLOPS; a dash for None."""
     return NOTHING if rate is None else f"{significant(rate)}{_SPACE}GFLOPS"
 
 
 def percentage(fraction: float | None) -> str:
+    """A fraction of one in percent, with a decimal if it is less than a tenth; a dash for None."""
     if fraction is None:
         return NOTHING
     return f"{100 * fraction:.{1 if abs(fraction) < 0.1 else 0}f}{_SPACE}%"

@@ -45,6 +45,8 @@ class VariantRow:
 
 @dataclass(frozen=True)
 class VariantTable:
+    """The table of variants, with times in one unit."""
+
     time_unit: str
     rows: tuple[VariantRow, ...]
 
@@ -60,12 +62,15 @@ class Held:
 
 @dataclass(frozen=True)
 class StageRow:
+    """What one stage of the run took, and its part of the whole."""
+
     name: str
     seconds: str
     percent: float
 
 
 def plural(count: int, noun: str) -> str:
+    """A number with the noun that it counts, which gets an s unless the number is 1."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 

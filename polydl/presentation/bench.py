@@ -160,6 +160,7 @@ def result_line(name: str, result: Mapping[str, Any], peers: Sequence[str]) -> s
 
 
 def missing_text(name: str, reason: str, remedy: str) -> str:
+    """Two lines, as markup of rich, on a peer that is left out: how to get it, and one line of the reason."""
     lines = reason.splitlines()
     # The line of a compiler's output that names the missing part.
     headline = next((line for line in lines if "cannot find" in line or "error:" in line), lines[-1])

@@ -45,6 +45,7 @@ _MARKS: dict[str, tuple[str, str, str]] = {
 
 
 def evaluation_text(evaluation: Evaluation) -> str:
+    """An evaluation for the terminal: how much data it had, and each ranker's scores over all and by groups."""
     groups = tuple(dict.fromkeys(nest.group for nest in evaluation.nests))
     variants = sum(len(nest.candidates) for nest in evaluation.nests)
     nests = f"{len(evaluation.nests)} nests of {len(groups)} groups, {variants} variants, each group held out in turn"
@@ -117,6 +118,7 @@ def _tops_table(what: str, evaluation: Evaluation, parts: Mapping[str, Callable[
 
 
 def regression_table(errors: Sequence[RegressionError]) -> str:
+    """A line for each network that predicts times: its layers, its weights, and its errors."""
     rows = table(
         "hidden layers", "weights", "MSE", "without logarithms", right=["weights", "MSE", "without logarithms"]
     )
@@ -127,6 +129,7 @@ def regression_table(errors: Sequence[RegressionError]) -> str:
 
 
 def evaluation_document(evaluation: Evaluation, errors: Sequence[RegressionError]) -> dict[str, Any]:
+    """An evaluation as JSON, with the quality of each ranker on each nest; null where it didn't rank it."""
     return {
         "command": "evaluate",
         "seed": evaluation.seed,
@@ -151,6 +154,7 @@ def evaluation_document(evaluation: Evaluation, errors: Sequence[RegressionError
 
 
 def card_text(card: Mapping[str, Any]) -> str:
+    """The card of a trained ranker, which its file of weights holds, as a few lines."""
     data, split = card["data"], card["split"]
     scores = ", ".join(f"{name} {value:.3f}" for name, value in card["scores"].items()) or NOTHING
     return "\n".join(

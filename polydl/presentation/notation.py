@@ -23,6 +23,7 @@ def size(count: int) -> str:
 
 
 def duration(seconds: float | None) -> str:
+    """A time in its largest unit of which there is one or more; ``NOTHING`` for None."""
     if seconds is None:
         return NOTHING
     for unit, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
@@ -32,10 +33,12 @@ def duration(seconds: float | None) -> str:
 
 
 def number(value: float | None, digits: int = 4) -> str:
+    """A number with so many significant digits; ``NOTHING`` for None."""
     return NOTHING if value is None else f"{value:.{digits}g}"
 
 
 def percentage(fraction: float | None) -> str:
+    """A fraction of one in percent, without decimals; ``NOTHING`` for None."""
     return NOTHING if fraction is None else f"{fraction:.0%}"
 
 
@@ -45,6 +48,7 @@ def count(value: int) -> str:
 
 
 def counted(value: int, noun: str) -> str:
+    """A number with the noun that it counts, which gets an s unless the number is 1."""
     return f"{count(value)} {noun}{'' if value == 1 else 's'}"
 
 
@@ -66,6 +70,7 @@ def first_names(names: Sequence[str]) -> str:
 
 
 def nests_of(variant: Variant) -> tuple[int, ...]:
+    """The nests that a variant has steps for, or the first one if it has none, so that each variant has a line."""
     return tuple(variant.nests) or (0,)
 
 
@@ -82,6 +87,7 @@ def loop_order(variant: Variant, nest: int) -> str:
 
 
 def parallel_loop(variant: Variant, nest: int) -> str:
+    """The loop of a nest on threads, or the two that are collapsed; ``NOTHING`` if there is none."""
     schedule = variant.nest(nest)
     parallel = schedule.parallel
     if parallel is None:
@@ -115,4 +121,5 @@ def shape(uses: Sequence[MicrokernelUse], nest: int) -> str:
 
 
 def level_columns(working_sets: WorkingSets) -> list[str]:
+    """The bytes that each cache holds, innermost first, and those that none does, as texts for a table."""
     return [size(held) for held in (*working_sets.levels, working_sets.memory)]

@@ -90,6 +90,7 @@ class Source:
         return replace(self, file=str(path), workload=None, images=None, layout=None, element=None, padding=None)
 
     def parse(self) -> Scop:
+        """The scop of the nest. Raises PolydlError, as the front-end does, for what it can't read."""
         from polydl.frontend.constants import with_constants
         from polydl.reading import parse
 
@@ -137,6 +138,7 @@ class Target:
     described: str | None
 
     def machine(self) -> Machine:
+        """The machine of a description, or the one at hand, with the threads and cache sizes that were asked for."""
         from polydl.machine import Machine
 
         if self.described is not None:
@@ -166,12 +168,14 @@ class Search:
         return {"microkernel": self.microkernel, "numerics": self.numerics}
 
     def space(self, scop: Scop, machine: Machine, *, fuse: bool = True) -> VariantSpace:
+        """The space of a scop's variants with these options, with fusions where ``fuse`` says so."""
         from polydl.pipeline import space_on
 
         kept = self.fewer_products
         return space_on(scop, machine, **self.options, fuse=fuse, fewer_products=kept, pins=self.pins)
 
     def generate(self, space: VariantSpace) -> Generation:
+        """Legal variants of the space, at most as many as were asked for; by chance if there are more."""
         from polydl.pipeline import generate
 
         return generate(space, max_variants=self.max_variants, seed=self.seed)

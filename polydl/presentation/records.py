@@ -32,6 +32,7 @@ _SHOWN_FILES, _SHOWN_LINES = 3, 8
 
 
 def summaries_table(summaries: Sequence[Summary]) -> str:
+    """A line for each nest and setting with its fastest record, and the processors below."""
     headings = ["nest", "of", "threads", "best", "GFLOPS", "speed-up", "last", "variants", "failed", "compiler"]
     right = ["threads", "best", "GFLOPS", "speed-up", "variants", "failed"]
     rows = table(*headings, right=right, fold=["compiler"])
@@ -55,11 +56,13 @@ def summaries_table(summaries: Sequence[Summary]) -> str:
 
 
 def summary_document(summary: Summary) -> dict[str, Any]:
+    """What a line of ``summaries_table`` is made of, as JSON."""
     setting = {**asdict(summary.setting), "libraries": dict(summary.setting.libraries)}
     return {**vars(summary), "setting": setting, "best": None if summary.best is None else to_json(summary.best)}
 
 
 def records_table(records: Sequence[Record]) -> str:
+    """A line for each record; ``(-2)`` behind its samples says that two of them were disturbed."""
     headings = [
         "date",
         "id",
@@ -98,6 +101,7 @@ def records_table(records: Sequence[Record]) -> str:
 
 
 def best_text(records: Sequence[Record]) -> str:
+    """The fastest variant of each nest and setting, with a line for each of its nests; other kernels are left out."""
     rows = table("nest", "of", "threads", "id", "best", "GFLOPS", "measured", "loops, outermost first", "parallel",
                  right=["threads", "best", "GFLOPS"], fold=["loops, outermost first"])  # fmt: skip
     for record in records:

@@ -108,6 +108,7 @@ def prediction_text(applied: Applied, times: Sequence[NestTime], machine: Machin
 
 
 def explanation_text(first: Variant, second: Variant, sentences: Sequence[str]) -> str:
+    """Why a ranker puts one variant before another, a sentence a line."""
     lines = [f"Why {first.id} comes before {second.id}"]
     for sentence in sentences:
         lines += wrapped(sentence, "  ")
@@ -125,6 +126,7 @@ def operators_table(entries: Sequence[Entry]) -> str:
 
 
 def components_text(components: Sequence[Component]) -> str:
+    """Each component's state, version and place, what its self-test said, and how to get one that doesn't work."""
     lines = []
     for component in components:
         state = "works" if component.works else "broken" if component.present else "missing"

@@ -41,6 +41,7 @@ class Setting:
 
     @property
     def digest(self) -> str:
+        """Twelve hexadecimal digits that are the same for equal settings alone."""
         return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -92,6 +93,7 @@ class Record:
 
     @property
     def gflops(self) -> float | None:
+        """By the median time; None if there is none."""
         return self.flops / self.seconds_median / 1e9 if self.seconds_median else None
 
     @property
@@ -107,6 +109,7 @@ class Record:
 
     @property
     def measurement(self) -> Measurement:
+        """The measurement as it was taken, without what it depends on."""
         return Measurement(
             self.id,
             self.status,
@@ -169,6 +172,7 @@ def make_record(
 
 
 def now() -> str:
+    """The present time in UTC, in ISO 8601 to the second, as records have it."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 

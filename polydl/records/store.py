@@ -85,6 +85,7 @@ def default_directory() -> Path:
 
 
 def file_of(directory: Path, nest: str) -> Path:
+    """The file with the records of a nest, by its digest; ``nest_of`` is the inverse."""
     return directory / f"{nest}{_SUFFIX}"
 
 

@@ -47,6 +47,7 @@ class Width:
 
     @property
     def narrow(self) -> bool:
+        """Whether figures of this width have shorter labels and fewer ticks."""
         return self.pixels < 500
 
 
