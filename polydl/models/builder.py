@@ -51,6 +51,7 @@ class GraphBuilder:
         return not self._operators and not self._framed
 
     def shape(self, value: str) -> tuple[int, ...]:
+        """A value's shape as the model has it, whatever forms it is there in. Raises KeyError for an unknown value."""
         if value in self._rows or value in self._image:
             return self._shapes[self._rows.get(value) or self._image[value]]
         if value in self._lines:
@@ -77,10 +78,12 @@ class GraphBuilder:
         self._rows[name] = name
 
     def constant(self, name: str, value: Array) -> str:
+        """Adds a constant by a name that no other constant has, and returns the name."""
         self._constants[name] = value
         return name
 
     def constant_value(self, name: str) -> Array:
+        """The constant of that name, as it was added."""
         return self._constants[name]
 
     def image(self, value: str) -> str:

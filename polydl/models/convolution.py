@@ -31,6 +31,7 @@ class Convolution:
 
     @property
     def depthwise(self) -> bool:
+        """Whether each channel has one filter of its own."""
         return self.groups == self.channels == self.filters and self.groups > 1
 
     @property

@@ -98,6 +98,7 @@ class Graph:
     views: Mapping[str, str] = field(default_factory=dict)
 
     def elements(self, value: str) -> int:
+        """Elements of a value, without any border around its images."""
         return prod(self.shapes[value])
 
     def stored(self, value: str) -> str:

@@ -39,14 +39,17 @@ class RowMajor:
 
     @property
     def extents(self) -> tuple[int, ...]:
+        """Extents as C declares them: a scalar is an array of one element."""
         return self.shape or (1,)
 
     @property
     def elements(self) -> int:
+        """Elements of the buffer."""
         return prod(self.shape)
 
     @property
     def border(self) -> tuple[int, int]:
+        """Rows and columns of zeros around it: none."""
         return 0, 0
 
     def offset(self, border: tuple[int, int]) -> int:
@@ -82,15 +85,18 @@ class Image:
 
     @property
     def tiles(self) -> int:
+        """Blocks of channels of each image."""
         return self.channels // self.block
 
     @property
     def extents(self) -> tuple[int, ...]:
+        """Extents as C declares them, the border included."""
         rows, columns = self.height + 2 * self.border[0], self.width + 2 * self.border[1]
         return self.images, self.tiles, rows, columns, self.block
 
     @property
     def elements(self) -> int:
+        """Elements of the buffer, those of the border included."""
         return prod(self.extents)
 
     def offset(self, border: tuple[int, int]) -> int:

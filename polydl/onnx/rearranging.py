@@ -40,6 +40,7 @@ def add_view(t: Translation) -> None:
 
 
 def add_transpose(t: Translation) -> None:
+    """Transpose; a view where no dimensions of more than one element change places."""
     shape = t.builder.shape(t.value())
     order = t.attribute("perm", list(range(len(shape)))[::-1])
     moved = [axis for axis in order if shape[axis] > 1]
@@ -50,11 +51,13 @@ def add_transpose(t: Translation) -> None:
 
 
 def add_concat(t: Translation) -> None:
+    """Concat along one dimension."""
     values = [t.value(position) for position in range(len(t.node.inputs))]
     add_concatenated(t.builder, t.name, values, int(t.attribute("axis", 1)) % len(t.shape))
 
 
 def add_split(t: Translation) -> None:
+    """Split: a part for each output, whose sizes are those that shape inference has told."""
     value = t.value()
     shape = t.builder.shape(value)
     axis, first = int(t.attribute("axis", 0)) % len(shape), 0
@@ -66,6 +69,7 @@ def add_split(t: Translation) -> None:
 
 
 def add_slice(t: Translation) -> None:
+    """Slice with constant limits, one dimension after the other. Raises NotUnderstoodError for negative steps."""
     value = t.value()
     shape = t.builder.shape(value)
     if t.opset < _SLICE_WITH_OPERANDS:
@@ -87,6 +91,10 @@ def add_slice(t: Translation) -> None:
 
 
 def add_gather(t: Translation) -> None:
+    """Gather at one constant index, or at several that increase by one step.
+
+    Raises NotUnderstoodError for others.
+    """
     value, indices = t.value(), t.constant(1)
     shape = t.builder.shape(value)
     axis = int(t.attribute("axis", 0)) % len(shape)
@@ -102,6 +110,7 @@ def add_gather(t: Translation) -> None:
 
 
 def add_pad(t: Translation) -> None:
+    """Pad with a constant. Raises NotUnderstoodError for other modes."""
     way, rank = t.attribute("mode", "constant"), len(t.shape)
     need(way == "constant", f"its mode is {way}")
     if t.opset < _PAD_WITH_OPERANDS:
@@ -140,9 +149,11 @@ def _scales(t: Translation) -> list[float]:
 
 
 def add_expand(t: Translation) -> None:
+    """Expand: a value broadcast to a larger shape."""
     add_repeated(t.builder, t.name, t.value(), t.shape)
 
 
 def add_depth_to_space(t: Translation) -> None:
+    """DepthToSpace in the order CRD, as a pixel shuffle. Raises NotUnderstoodError for DCR."""
     need(t.attribute("mode", "DCR") == "CRD", "its mode is DCR; there is a kernel for CRD")
     add_shuffled(t.builder, t.name, t.value(), int(t.attribute("blocksize")))

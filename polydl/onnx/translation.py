@@ -28,6 +28,7 @@ class Translation:
 
     @property
     def shape(self) -> Shape:
+        """The shape of the node's first output."""
         return self._graph.shapes[self.name]
 
     def shape_of(self, name: str) -> Shape:
@@ -35,6 +36,7 @@ class Translation:
         return self._graph.shapes[name]
 
     def attribute(self, name: str, default: Any = None) -> Any:
+        """The node's attribute of that name, or the default."""
         return self.node.attributes.get(name, default)
 
     def has(self, position: int) -> bool:
@@ -42,6 +44,7 @@ class Translation:
         return position < len(self.node.inputs) and bool(self.node.inputs[position])
 
     def is_constant(self, position: int) -> bool:
+        """Whether there is an operand at that position, and it is the same at every call."""
         return self.has(position) and self.node.inputs[position] in self._graph.constants
 
     def value(self, position: int = 0) -> str:

@@ -18,6 +18,7 @@ Pair = tuple[int, int]
 
 
 def add_conv(t: Translation) -> None:
+    """Conv over images or rows of channels, with constant filters. Raises NotUnderstoodError for what has no kernel."""
     value, filters = t.images(), t.numbers(1)
     need(filters.ndim == len(t.shape), f"its filters have {filters.ndim} dimensions, and its images {len(t.shape)}")
     filters = filters if filters.ndim == 4 else filters[:, :, None]
@@ -38,6 +39,7 @@ def add_conv(t: Translation) -> None:
 
 
 def add_conv_transpose(t: Translation) -> None:
+    """ConvTranspose over images, without groups, with constant filters. Raises NotUnderstoodError for others."""
     value, filters = t.value(), t.numbers(1)
     need(filters.ndim == len(t.shape) == 4, f"it has {filters.ndim - 2} dimensions; there are kernels for two")
     need(int(t.attribute("group", 1)) == 1, "it has groups")
@@ -65,6 +67,7 @@ def _cut(t: Translation, kernel: Pair, stride: Pair, dilation: Pair, *, upper: b
 
 
 def add_max_pool(t: Translation) -> None:
+    """MaxPool without dilation. Raises NotUnderstoodError for others, and for windows without a pixel."""
     need(_pair(t, "dilations") == (1, 1), "its windows are dilated")
     kernel, stride = _window(t), _pair(t, "strides")
     before, behind = _padding(t, kernel, stride, (1, 1))
@@ -77,6 +80,7 @@ def add_max_pool(t: Translation) -> None:
 
 
 def add_average_pool(t: Translation) -> None:
+    """AveragePool without dilation, whose windows end within the padding. Raises NotUnderstoodError for others."""
     need(_pair(t, "dilations") == (1, 1), "its windows are dilated")
     kernel, stride = _window(t), _pair(t, "strides")
     before, behind = _padding(t, kernel, stride, (1, 1))

@@ -74,6 +74,7 @@ def _finish(t: Translation, name: str) -> None:
 
 
 def add_conv_transpose(t: Translation) -> None:
+    """A transposed convolution with constant filters. Raises NotUnderstoodError for groups."""
     weight, bias = t.parameter("weight"), t.parameter("bias")
     assert weight is not None
     need(int(t.argument("groups")) == 1, "it has groups")
@@ -84,6 +85,7 @@ def add_conv_transpose(t: Translation) -> None:
 
 
 def add_batch_norm(t: Translation) -> None:
+    """Batch normalization by stored statistics: a factor and a term a channel. Raises NotUnderstoodError for others."""
     value, mean, variance = t.value("input"), t.parameter("running_mean"), t.parameter("running_var")
     need(len(t.shape) in (3, 4), "it is not over images")
     need(mean is not None and variance is not None, "its statistics are those of its input")
@@ -96,18 +98,21 @@ def add_batch_norm(t: Translation) -> None:
 
 
 def add_instance_norm(t: Translation) -> None:
+    """Instance normalization, with a group for each channel. Raises NotUnderstoodError for stored statistics."""
     need(bool(t.argument("use_input_stats")), "its statistics are not those of its input")
     weight, bias = t.parameter("weight"), t.parameter("bias")
     add_group_norm(t.builder, t.name, t.value("input"), t.shape[1], weight, bias, float(t.argument("eps")))
 
 
 def add_norm_of_groups(t: Translation) -> None:
+    """Group normalization, with constant factors and summands if it has some."""
     weight, bias = t.parameter("weight"), t.parameter("bias")
     groups = int(t.argument("num_groups"))
     add_group_norm(t.builder, t.name, t.value("input"), groups, weight, bias, float(t.argument("eps")))
 
 
 def add_max_pool(t: Translation) -> None:
+    """Maximum pooling; without a stride, windows lie side by side. Raises NotUnderstoodError for dilated windows."""
     value, shape, name = _images(t, "self")
     line = t.is_line
     need(set(t.pair("dilation")) == {1}, "dilated windows")
@@ -119,6 +124,7 @@ def add_max_pool(t: Translation) -> None:
 
 
 def add_average_pool(t: Translation) -> None:
+    """Average pooling; without a stride, windows lie side by side. Raises NotUnderstoodError for what has no kernel."""
     value, shape, name = _images(t, "self")
     line = t.is_line
     kernel, stride = _of_images(t.pair("kernel_size"), 1, line=line), t.pair("stride")
@@ -148,8 +154,10 @@ def add_adaptive_pool(operation: Literal["maximum", "average"]) -> Callable[[Tra
 
 
 def add_nearest(t: Translation) -> None:
+    """Images that are enlarged by whole factors, by repeating pixels."""
     add_enlarged(t.builder, t.name, t.value("input"), t.shape)
 
 
 def add_pixel_shuffle(t: Translation) -> None:
+    """Channels that become pixels of larger images (``add_shuffled``)."""
     add_shuffled(t.builder, t.name, t.value("self"), int(t.argument("upscale_factor")))

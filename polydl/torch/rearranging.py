@@ -19,6 +19,10 @@ from polydl.torch.translation import Translation
 
 
 def add_getitem(t: Translation) -> None:
+    """One of an operator's several results (``part_name``), or the first of one that has a single one here.
+
+    Raises NotUnderstoodError for another result of it.
+    """
     source, index = t.node.args
     assert isinstance(source, Node)
     part = part_name(source, index)
@@ -44,11 +48,13 @@ def add_view(t: Translation) -> None:
 
 
 def add_cat(t: Translation) -> None:
+    """Concatenation along a dimension."""
     names = [t.value_of(node, "an operand") for node in t.argument("tensors")]
     add_concatenated(t.builder, t.name, names, t.dimension("dim", len(t.shape)))
 
 
 def add_stack(t: Translation) -> None:
+    """Concatenation along a dimension that the operands don't have."""
     axis = t.dimension("dim", len(t.shape))
     parts = []
     for number, node in enumerate(t.argument("tensors")):
@@ -70,6 +76,7 @@ def add_split(t: Translation) -> None:
 
 
 def add_unbind(t: Translation) -> None:
+    """A part for each index of a dimension, which the parts don't have (``part_name``)."""
     value = t.value("self")
     axis = t.dimension("dim", len(t.builder.shape(value)))
     for number in range(len(t.node.meta["val"])):
@@ -77,12 +84,14 @@ def add_unbind(t: Translation) -> None:
 
 
 def add_select(t: Translation) -> None:
+    """The elements at one index of a dimension. Raises NotUnderstoodError unless it is constant."""
     value, index = t.value("self"), t.argument("index")
     need(isinstance(index, int), "its index is not constant")
     add_selected(t.builder, t.name, value, t.dimension("dim", len(t.builder.shape(value))), index)
 
 
 def add_slice(t: Translation) -> None:
+    """A slice of one dimension. Raises NotUnderstoodError unless its limits are constant."""
     value, start, end = t.value("self"), t.argument("start"), t.argument("end")
     shape = t.builder.shape(value)
     axis = t.dimension("dim", len(shape))
@@ -107,6 +116,7 @@ def add_indexed(t: Translation) -> None:
 
 
 def add_roll(t: Translation) -> None:
+    """Each dimension in two parts, the last one first. Raises NotUnderstoodError where no dimensions are given."""
     value, shifts = t.value("self"), t.argument("shifts")
     rank, shape = len(t.shape), t.shape
     given = t.argument("dims")
@@ -126,6 +136,7 @@ def add_roll(t: Translation) -> None:
 
 
 def add_pad(t: Translation) -> None:
+    """A frame of one constant. Raises NotUnderstoodError for other modes, and where elements are cut off."""
     need(t.argument("mode") == "constant", f"it pads by {t.argument('mode')}")
     fill, rank = t.argument("value"), len(t.shape)
     pads = [int(each) for each in t.argument("pad")]
@@ -136,10 +147,12 @@ def add_pad(t: Translation) -> None:
 
 
 def add_expand(t: Translation) -> None:
+    """A value broadcast to a larger shape."""
     add_repeated(t.builder, t.name, t.value("self"), t.shape)
 
 
 def add_transpose(t: Translation) -> None:
+    """Two dimensions that change places."""
     rank = len(t.shape)
     dimensions = list(range(rank))
     first, second = (t.dimension(name, rank) for name in ("dim0", "dim1"))
@@ -148,9 +161,11 @@ def add_transpose(t: Translation) -> None:
 
 
 def add_t(t: Translation) -> None:
+    """The transpose of a matrix; a vector stays as it is."""
     t.builder.add_transposed(t.name, t.value("self"), tuple(range(len(t.shape)))[::-1])
 
 
 def add_permute(t: Translation) -> None:
+    """The dimensions in another order."""
     rank = len(t.shape)
     t.builder.add_transposed(t.name, t.value("self"), [int(dimension) % rank for dimension in t.argument("dims")])

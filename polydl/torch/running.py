@@ -94,6 +94,7 @@ class NativeStep:
     outputs: tuple[str, ...]
 
     def run(self, values: dict[str, Any]) -> None:
+        """Takes its inputs from ``values``, tensors by name, and adds its outputs to them."""
         results = torch.ops.polydl.run([values[name] for name in self.inputs], self.number)
         values.update(zip(self.outputs, results, strict=True))
 
@@ -105,6 +106,7 @@ class ForeignStep:
     node: Node
 
     def run(self, values: dict[str, Any]) -> None:
+        """Takes its arguments from ``values``, by the names of nodes, and adds what it returns to them."""
         arguments = map_arg(self.node.args, lambda node: values[node.name])
         keywords = map_arg(self.node.kwargs, lambda node: values[node.name])
         assert callable(self.node.target)

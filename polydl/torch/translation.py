@@ -43,6 +43,7 @@ class Translation:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """The shape of the operator's result, or of the first one of several."""
         value = self.node.meta["val"]
         return tuple(int(extent) for extent in (value[0] if isinstance(value, list | tuple) else value).shape)
 
@@ -81,6 +82,7 @@ class Translation:
         return tuple(sorted(int(each) % rank for each in given)) if given else tuple(range(rank))
 
     def is_parameter(self, name: str) -> bool:
+        """Whether an argument is one of the model's parameters, not computed."""
         node = self.argument(name)
         return isinstance(node, Node) and node.name in self._parameters
 
@@ -97,6 +99,10 @@ class Translation:
         return array
 
     def pair(self, name: str) -> tuple[int, int]:
+        """An argument of one integer or two, as two; (0, 0) for an empty list, which stands for a default.
+
+        Raises NotUnderstoodError if it is computed.
+        """
         value = self.argument(name)
         values = [value] if isinstance(value, int) else list(value)
         if not all(isinstance(each, int) for each in values):
