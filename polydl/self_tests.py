@@ -47,6 +47,7 @@ char *isl_schedule_to_str(isl_schedule *);
 
 
 def pet() -> Evidence:
+    """Reads a loop with libpet. Raises SelfTestError for a wrong scop, MissingComponentError without libpet."""
     import cffi
 
     from polydl.frontend.pet_library import find_pet_library, open_libraries
@@ -68,6 +69,7 @@ def pet() -> Evidence:
 
 
 def islpy() -> Evidence:
+    """Counts the points of a set. Raises SelfTestError for a wrong number."""
     import islpy
 
     triangle = islpy.Set("{ [i, j] : 0 <= i < 4 and 0 <= j <= i }")
@@ -77,6 +79,7 @@ def islpy() -> Evidence:
 
 
 def libclang() -> Evidence:
+    """Parses a function. Raises SelfTestError if it sees anything else."""
     from clang import cindex
 
     index = cindex.Index.create()
@@ -87,6 +90,7 @@ def libclang() -> Evidence:
 
 
 def numpy() -> Evidence:
+    """Multiplies matrices of whole numbers. Raises SelfTestError for a wrong product."""
     import numpy
 
     a = numpy.arange(16, dtype=numpy.float32).reshape(4, 4)
@@ -96,6 +100,10 @@ def numpy() -> Evidence:
 
 
 def libxsmm() -> Evidence:
+    """Dispatches and calls a kernel, and looks for the functions that polydl calls.
+
+    Raises SelfTestError for what is wrong or lacking, MissingComponentError without LIBXSMM.
+    """
     import numpy
 
     from polydl import native
@@ -137,6 +145,7 @@ def libxsmm() -> Evidence:
 
 
 def runtime() -> Evidence:
+    """Runs two probes of the C runtime and allocates memory. Raises SelfTestError for impossible answers."""
     from polydl import native
 
     library = native.runtime()

@@ -70,6 +70,7 @@ def with_steps(document: dict[str, Any], kinds: Iterable[type[Step]] | None = No
 
 
 def text_of(document: dict[str, Any]) -> str:
+    """A schema as the text of its file."""
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 

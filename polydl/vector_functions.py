@@ -72,6 +72,7 @@ def arguments(name: str) -> int:
 
 
 def called(statements: Iterable[Statement]) -> frozenset[str]:
+    """The names of all C functions in statements' expressions, conversions of bfloat16 included."""
     return frozenset(node.text for each in statements for node in each.body.walk() if node.kind == "call")
 
 

@@ -56,6 +56,7 @@ class Array:
 
     @property
     def bytes(self) -> int:
+        """Bytes of all elements; a view has as many as the array whose memory it shows."""
         return self.elements * self.element_bytes
 
     @property

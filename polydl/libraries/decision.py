@@ -49,6 +49,7 @@ class Condition:
     fails: Decision
 
     def test(self, shape: Shape) -> bool:
+        """Whether it holds for these sizes, by their names."""
         return math.prod(shape[name] for name in self.sizes) <= self.bound
 
 

@@ -67,6 +67,7 @@ class SymbolicProduct:
 
     @property
     def operands(self) -> dict[str, Operand]:
+        """The operands by the names ``a``, ``b`` and ``c``."""
         return {"a": self.a, "b": self.b, "c": self.c}
 
     @property

@@ -73,6 +73,7 @@ def added(*terms: Expr) -> Expr:
 
 
 def difference(left: Expr, right: Expr) -> Expr:
+    """``left - right`` as one sum; the left one may be an address."""
     return linear([(1, left), (-1, right)])
 
 
@@ -200,6 +201,7 @@ def _if_copied(operand: str, copied: Expr, otherwise: Expr) -> Expr:
 
 
 def constant(kind: str, name: str, value: Expr) -> Declare:
+    """The declaration of a variable of C type ``kind`` with a value that nothing changes."""
     return Declare(kind, (Variable(name, initial=value),))
 
 

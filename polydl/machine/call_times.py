@@ -66,6 +66,7 @@ class CallTimes:
 
 
 def call_times_path(directory: Path, cpu_id: str) -> Path:
+    """Where the times of calls on a kind of processor are kept, in a directory of profiles."""
     return directory / f"{cpu_id}.calls.toml"
 
 

@@ -37,6 +37,7 @@ class Speeds:
 
 
 def calibrated_speeds(profile: Profile) -> Speeds:
+    """The speeds that ``polydl calibrate`` has measured; all of the last cache is usable if it doesn't say how much."""
     return Speeds(
         tuple(level.latency_seconds for level in profile.levels),
         tuple(level.bandwidth_bytes_per_second for level in profile.levels),
@@ -46,6 +47,10 @@ def calibrated_speeds(profile: Profile) -> Speeds:
 
 
 def stored_or_measured(cpu_id: str, sizes: tuple[int, ...], memory_bytes: int, directory: Path) -> Speeds:
+    """The speeds that a directory has of a kind of processor with such caches; if none, they are measured and kept.
+
+    ``sizes`` are the caches' in bytes, innermost first. A directory that can't be written to is no error.
+    """
     path = directory / f"{cpu_id}.toml"
     known = _read_speeds(path, cpu_id, sizes)
     if known is not None:

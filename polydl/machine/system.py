@@ -31,6 +31,8 @@ class _Processor:
 
 @dataclass(frozen=True)
 class Cache:
+    """One level of data cache, as the system describes it."""
+
     bytes: int
     line_bytes: int
     #: Logical processors that share it.
@@ -109,6 +111,7 @@ class System:
         return constants(told, "detected")
 
     def calibration_path(self, directory: Path) -> Path:
+        """Where ``polydl calibrate`` keeps what it measures on this kind of processor, in a directory of profiles."""
         return directory / f"{self.identity.cpu_id}.calibration.toml"
 
     def calibration(self, directory: Path) -> Profile | None:

@@ -35,6 +35,7 @@ class CallFactors:
         self._known: dict[_Sizes, float] = {}
 
     def of(self, shape: GemmShape) -> float:
+        """The factor of a call of this shape; it was timed, or lies between nearest ones that were."""
         sizes = _sizes(shape)
         if sizes not in self._known:
             self._known[sizes] = self._interpolated(self._place(sizes))

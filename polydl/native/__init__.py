@@ -160,6 +160,7 @@ class Runtime:
         return int(address)
 
     def free(self, address: int) -> None:
+        """Frees what ``allocate`` returned."""
         self.library.free(address)
 
     def seconds(self) -> float:
@@ -173,6 +174,7 @@ class Runtime:
 
     @property
     def vector_bytes(self) -> int:
+        """Bytes of the probes' vectors; of the longest ones that this processor has and the runtime was built for."""
         return int(self.library.vector_bytes())
 
     def fma_gflops(self, iterations: int = 250_000) -> float:

@@ -50,6 +50,7 @@ class RankedSpace:
 
     @property
     def analysed(self) -> tuple[Candidate, ...]:
+        """What the ranker has seen so far, first those of the ranking that the search began with."""
         return tuple(self._analysed.values())
 
     def predicted(self, variants: Sequence[Variant]) -> list[float]:

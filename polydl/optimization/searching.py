@@ -100,6 +100,7 @@ class Searching:
 
     @property
     def report(self) -> SearchReport:
+        """What the search has tried by now, and what further trials may gain."""
         times = list(self._told.values())
         return SearchReport(
             self._strategy, len(times), self._elapsed(), tuple(self._improvements), expected_gain(times)

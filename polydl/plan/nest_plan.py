@@ -77,6 +77,7 @@ class NestPlan:
         return self._by_name.get(f"{loop}_t1")
 
     def extent(self, loop: str) -> int:
+        """Iterations of a loop of the source, by its name, before it is tiled. Raises KeyError."""
         return self._extents[loop]
 
     @cached_property
@@ -94,11 +95,14 @@ class NestPlan:
 
 @dataclass(frozen=True)
 class Plan:
+    """Where all loops of a variant go, nest by nest."""
+
     variant: Variant
     nests: tuple[NestPlan, ...]
     schedule: Schedule
 
     def nest_of(self, statement: str) -> NestPlan:
+        """The plan of the nest that a statement is in. Raises KeyError for a statement of none."""
         for plan in self.nests:
             if statement in plan.nest.statements:
                 return plan

@@ -40,6 +40,7 @@ class RewrittenScop:
 
     @cached_property
     def dependences(self) -> tuple[Dependence, ...]:
+        """The dependences of the scop: what the last rewrite says they are, or what isl computes."""
         return dependences(self.scop) if self.carried is None else self.carried
 
     @cached_property

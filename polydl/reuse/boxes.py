@@ -235,6 +235,7 @@ class BoxRegion:
 
 
 def region_dimensions(dimensions: Dimensions) -> tuple[TimeDimension, ...]:
+    """Time dimensions as tuples (iterator, size, origin, direction); those of a constant are (-1, constant, 0, 1)."""
     return tuple(
         (-1, d, 0, 1) if isinstance(d, int) else (d.iterator, d.size, d.origin, d.direction) for d in dimensions
     )

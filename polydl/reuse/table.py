@@ -83,6 +83,7 @@ class WorkingSetsTable:
         return len(self.memory)
 
     def status(self, row: int) -> Literal["ok", "failed"]:
+        """Whether a row has working sets, or an error among ``failures``."""
         return "failed" if row in self.failures else "ok"
 
     def __getitem__(self, row: int) -> WorkingSets:
@@ -181,9 +182,11 @@ class TableBuilder:
         self._by_isl[-1][position] = working_sets.method == "isl"
 
     def add_failure(self, row: int, error: AnalysisError) -> None:
+        """A row whose analysis failed, of those for which room was made."""
         self._failures[row] = error
 
     def build(self) -> WorkingSetsTable:
+        """The table of all rows. The builder can't be used afterwards."""
         rows = np.concatenate([np.zeros(0, dtype=np.int32), *self._rows])
         starts = np.zeros(self.rows + 1, dtype=np.int64)
         np.cumsum(np.bincount(rows, minlength=self.rows), out=starts[1:])

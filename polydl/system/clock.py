@@ -12,7 +12,9 @@ from typing import Protocol
 class StageClock(Protocol):
     """Takes the time of stages by name; one of them may run several times."""
 
-    def stage(self, name: str) -> AbstractContextManager[None]: ...
+    def stage(self, name: str) -> AbstractContextManager[None]:
+        """A context whose time is added to that of the stage of this name."""
+        ...
 
 
 @dataclass
@@ -31,7 +33,9 @@ class Clock:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
     def elapsed(self) -> float:
+        """Seconds since the clock was started."""
         return time.perf_counter() - self.started
 
     def total(self) -> dict[str, float]:
+        """Seconds of each stage, and under ``total`` those since the clock was started."""
         return {**self.seconds, "total": time.perf_counter() - self.started}

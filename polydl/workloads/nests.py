@@ -51,14 +51,17 @@ class Convolution:
 
     @property
     def reached_width(self) -> int:
+        """Columns of the image from the first to the last one of a filter."""
         return (self.kernel_width - 1) * self.dilation + 1
 
     @property
     def output_height(self) -> int:
+        """Rows of the output's image."""
         return (self.height + 2 * self.pad_height - self.reached_height) // self.stride + 1
 
     @property
     def output_width(self) -> int:
+        """Columns of the output's image."""
         return (self.width + 2 * self.pad_width - self.reached_width) // self.stride + 1
 
     @property
@@ -87,6 +90,7 @@ class MatrixProduct:
 
     @property
     def flops(self) -> int:
+        """A multiplication and an addition for each product."""
         return 2 * self.m * self.n * self.k
 
 
@@ -122,6 +126,7 @@ class Nest:
 
 
 def source_of(description: str, function: str, nest: Nest, overwrite: bool, element: Element) -> str:
+    """The C file of a nest: a function with one region, which first zeroes an output that it is to overwrite."""
     output, *inputs = nest.arrays
     indent = " " * (len(function) + 6)
     parameters = f",\n{indent}".join([f"float {output}", *(f"const {element} {each}" for each in inputs)])
