@@ -97,7 +97,7 @@ class Writer:
         self.tables: dict[tuple[int, ...], str] = {}
 
     def definitions(self) -> list[str]:
-        """The C at file scope of all that was asked for, types first; none is asked for twice."""
+        """The C at file scope of all that was asked for, each once, with types first."""
         prefix = self.site.prefix
         types = [each.declaration for each in self.ingredients.vector_types]
         joined = [halves(prefix, width, second) for width, second in self.halves]

@@ -33,9 +33,13 @@ _TURNS_OF_LARGE_SETS = 2
 class Levels:
     """What ``measure`` saw of a machine's cores, caches and memory."""
 
+    #: Of one core while the others are idle.
     peak_gflops: float
+    #: Of all cores at once.
     total_peak_gflops: float
+    #: How far the median of the first core's probes lies below its peak, as a part of that.
     spread: float
+    #: The caches, innermost first, and memory.
     levels: tuple[LevelSpeed, ...]
     #: As many bytes of the last cache as a program gets.
     usable_bytes: int

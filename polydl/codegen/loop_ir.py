@@ -113,7 +113,7 @@ class Call:
     definitions: tuple[Definition, ...] = ()
 
     def argument(self, name: str) -> Expr:
-        """The value of the argument of that name. Raises KeyError if the call has none of it."""
+        """The value of the argument of that name. Raises KeyError if the call has none."""
         return dict(self.arguments)[name]
 
     def with_arguments(self, **values: Expr) -> Call:

@@ -193,7 +193,7 @@ def check_memory(arrays: Iterable[Array], place: Place, offset: int) -> None:
 
 
 def overflow(start: int, place: Place) -> UnsupportedConstructError:
-    """The error for a subscript or bound that isn't computed in ``int``, in the region from an offset on."""
+    """The error for a subscript or bound beyond ``int``, in the region that starts there; for the caller to raise."""
     return UnsupportedConstructError(
         "a subscript or a loop bound in the region overflows int, or is negative where it is not spelled out",
         file=place.file,

@@ -154,7 +154,7 @@ def subscripts(index: isl.MultiPwAff, domain: isl.Set) -> tuple[Affine, ...] | N
 
 
 def affine(form: isl.Aff) -> Affine | None:
-    """The form with integer coefficients; None if it divides, be it without a remainder or rounding down."""
+    """The form with integer coefficients; None if it has integer divisions or a denominator."""
     if form.dim(isl.dim_type.div) or not form.get_denominator_val().is_one():
         return None
     coefficients = tuple(

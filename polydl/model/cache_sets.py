@@ -38,7 +38,7 @@ class Occupancy(NamedTuple):
     sets: float
 
     def again(self, factor: float, all_sets: int) -> Occupancy:
-        """So many times these lines, if more than once, which lie in as many times the sets: ``all_sets`` at most."""
+        """``factor`` times the lines in as many times the sets, at most ``all_sets``; the same for a factor up to 1."""
         return Occupancy(self.lines * factor, min(float(all_sets), self.sets * factor)) if factor > 1.0 else self
 
     def most(self) -> int:

@@ -78,7 +78,7 @@ class GraphBuilder:
         self._rows[name] = name
 
     def constant(self, name: str, value: Array) -> str:
-        """Adds a constant by a name that no other constant has, and returns the name."""
+        """Keeps a constant under a name, in place of one that has it already, and returns the name."""
         self._constants[name] = value
         return name
 

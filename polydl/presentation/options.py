@@ -175,7 +175,7 @@ class Search:
         return space_on(scop, machine, **self.options, fuse=fuse, fewer_products=kept, pins=self.pins)
 
     def generate(self, space: VariantSpace) -> Generation:
-        """Legal variants of the space, at most as many as were asked for; by chance if there are more."""
+        """Legal variants of the space, at most as many as were asked for: a sample of them if there are more."""
         from polydl.pipeline import generate
 
         return generate(space, max_variants=self.max_variants, seed=self.seed)

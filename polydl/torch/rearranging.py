@@ -116,7 +116,7 @@ def add_indexed(t: Translation) -> None:
 
 
 def add_roll(t: Translation) -> None:
-    """Each dimension in two parts, the last one first. Raises NotUnderstoodError where no dimensions are given."""
+    """A cyclic shift along some dimensions, of two parts each. Raises NotUnderstoodError where none are given."""
     value, shifts = t.value("self"), t.argument("shifts")
     rank, shape = len(t.shape), t.shape
     given = t.argument("dims")

@@ -41,7 +41,7 @@ class Coalesce(RewriteStep):
 
 @dataclass(frozen=True)
 class CoalesceRewrite:
-    """The rewrite ``coalesce``, which gives microkernels longer loops. It is exact: instances run in the same order."""
+    """The rewrite ``coalesce``, which gives microkernels longer loops. It is exact."""
 
     step: type[Coalesce] = Coalesce
     families: frozenset[str] = frozenset({LAYOUT})

@@ -87,7 +87,7 @@ class BoundSearch:
 
 @dataclass(frozen=True)
 class Bound:
-    """The strategy ``bound``: best-first branch and bound, over all that the tree of decisions has."""
+    """The strategy ``bound``: best-first branch and bound over the tree of decisions."""
 
     name: str = "bound"
 

@@ -69,7 +69,7 @@ def stores(loop: For, context: Context) -> tuple[_Store, ...]:
 
 
 def run(ir: Body, context: Context) -> Body:
-    """Vector loops with such stores are cut into pieces: each fills buffers, which are then written past the caches."""
+    """Vector loops with streaming stores are cut into pieces, each of which fills buffers and then streams them."""
 
     def changed(node: Node) -> Node:
         found = stores(node, context) if isinstance(node, For) else ()
