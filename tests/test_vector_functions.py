@@ -184,6 +184,8 @@ static float exponential(float x) { return expf(x); }
 static float silu(float x) { return x / (1 + exponential(-x)); }
 static inline float elu(float x) { return x > 0 ? x : expf(x) - 1; }
 float relu(float x) { return x > 0 ? x : 0; }
+typedef enum { DOWN = -1, UP = 1 } direction;
+static direction sign(float x) { return x < 0 ? DOWN : UP; }
 static float root(float x) {
   float y = 1;
   for (int i = 0; i < 3; i++)
@@ -194,7 +196,7 @@ void f(float y[9][70], const float x[9][70], float z[33]) {
 #pragma scop
   for (int i = 0; i < 9; i++)
     for (int j = 0; j < 70; j++)
-      y[i][j] = silu(x[i][j]) + relu(x[i][j]) * elu(x[i][j]);
+      y[i][j] = silu(x[i][j]) + relu(x[i][j]) * elu(x[i][j]) * sign(x[i][j]);
   for (int i = 0; i < 33; i++)
     z[i] = root(z[i]);
 #pragma endscop
@@ -208,6 +210,7 @@ def test_functions_of_the_source_come_down_to_those_of_the_library(tmp_path: Pat
         PureFunction("elu", "static float elu(float)", ("expf",), True),
         PureFunction("relu", "", (), True),
         PureFunction("root", "static float root(float)", (), False),
+        PureFunction("sign", "", (), True),
         PureFunction("silu", "static float silu(float)", ("expf",), True),
     )
     assert leaves(scop, ("elu", "relu", "root")) == {"expf", "root"}

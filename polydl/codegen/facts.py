@@ -55,7 +55,9 @@ def context_of(
     facts = {name: _facts(scop, plan, name, directions, context, vector_bytes) for name in names}
     besides = {name: calls[name] for name in names if name in calls} if calls else {}
     shared = _with_shared_vectors(scop, plan, names, facts)
-    return Context(context.arrays, shared, exact, precise, besides, temporary_arrays(scop, names))
+    # What calls read does not show in the code.
+    written_out = [name for name in names if not plan.nest_of(name).inner]
+    return Context(context.arrays, shared, exact, precise, besides, temporary_arrays(scop, written_out))
 
 
 def temporary_arrays(scop: Scop, names: Collection[str]) -> frozenset[str]:

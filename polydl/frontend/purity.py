@@ -11,7 +11,7 @@ from typing import Any
 from clang.cindex import CursorKind, StorageClass, conf
 
 from polydl.bfloat16 import CONVERSIONS
-from polydl.frontend.c_types import shape_of
+from polydl.frontend.c_types import ELEMENTS, shape_of
 from polydl.ir.scop import PureFunction
 
 # fmt: off
@@ -83,9 +83,13 @@ def pure_function(function: Any) -> PureFunction:
     leaves = {each.spelling for each in callees if each.get_definition() is None or each.spelling in CONVERSIONS}
     declaration = ""
     if function.get_definition().storage_class == StorageClass.STATIC:
-        types = [each.type.get_canonical().spelling for each in function.get_arguments()]
-        result = function.result_type.get_canonical().spelling
-        declaration = f"static {result} {function.spelling}({', '.join(types) or 'void'})"
+        result, *types = (
+            each.get_canonical() for each in (function.result_type, *(each.type for each in function.get_arguments()))
+        )
+        # Types that the file defines are not known yet where the declaration stands.
+        if all(each.kind in ELEMENTS for each in (result, *types)):
+            arguments = ", ".join(each.spelling for each in types)
+            declaration = f"static {result.spelling} {function.spelling}({arguments or 'void'})"
     straight = not any(cursor.kind in _BRANCHES for cursor in cursors)
     return PureFunction(function.spelling, declaration, tuple(sorted(leaves)), straight)
 

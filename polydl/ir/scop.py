@@ -107,7 +107,8 @@ class PureFunction:
     """A function of the source's own that the region calls, whose result depends on its arguments alone."""
 
     name: str
-    #: its declaration in canonical types, without a semicolon; "" for one that isn't ``static``
+    #: its declaration in canonical types, without a semicolon; "" for one that isn't ``static``, or has types of the
+    #: file's own
     declaration: str
     #: the functions that its calls come down to, which have no bodies in the file, in the order of their names
     calls: tuple[str, ...]
