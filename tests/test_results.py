@@ -229,14 +229,17 @@ def test_tables_are_those_of_the_data(
     assert [line for line in output if "AVX2 path" in line and line[0] != "|" and line.rstrip(".") not in words] == []
 
 
-def test_the_run_on_sixteen_cores_is_that_of_the_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(("data", "layers"), [("resnet-xeon-16-cores", 6), ("resnet-xeon-16-cores-2", 10)])
+def test_the_runs_on_sixteen_cores_are_those_of_the_data(
+    data: str, layers: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     document = tmp_path / "resnet.json"
-    document.write_bytes(lzma.decompress((DATA / "resnet-xeon-16-cores.json.xz").read_bytes()))
+    document.write_bytes(lzma.decompress((DATA / f"{data}.json.xz").read_bytes()))
     assert polydl_command(["bench", "--out", str(document), "--show"], standalone_mode=False) == 0
     page = (ROOT / "docs" / "results" / "2026-11-26-xeon-16-cores.md").read_text(encoding="utf-8")
     shown = {line.strip() for line in page.splitlines()}
     printed = [line.strip() for line in capsys.readouterr().out.splitlines()]
-    assert sum(line.startswith("resnet_") for line in printed) == 6
+    assert sum(line.startswith("resnet_") for line in printed) == layers
     assert [line for line in printed if line not in shown] == []
 
 
