@@ -29,6 +29,7 @@ FUNCTIONS = {"program.c": "multiply"}
 TEXT_SIZES: Mapping[str, Mapping[str, int]] = {
     "attention.c": {"T": 512, "D": 64},
     "blur.c": {"H": 1080, "W": 1920},
+    "dense_swish.c": {"B": 128, "K": 768, "N": 3072},
     "depthwise.c": {"C": 128, "H": 56, "W": 56},
     "dgemm_transposed.c": {"N": 512},
     "jacobi.c": {"N": 1000, "STEPS": 10},

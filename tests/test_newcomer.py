@@ -30,6 +30,7 @@ TAKEN: dict[str, Mapping[str, int]] = {
     "banded.c": {},
     "blur.c": {},
     "conv_sizes.c": {"ch": 8, "filters": 8, "h": 14, "w": 14, "kh": 3, "kw": 3},
+    "dense_swish.c": {},
     "depthwise.c": {},
     "dgemm_transposed.c": {},
     "jacobi.c": {},
