@@ -121,6 +121,7 @@ def test_each_measured_table_of_other_pages_has_its_samples_or_leads_to_them(pag
         ("2026-11-23-before-and-after", "experiments.two_versions", ["--table", DATA / "two_versions_zen3.json"]),
         ("2026-11-23-before-and-after", "experiments.two_versions", ["--table", DATA / "two_versions_zen5.json"]),
         ("2026-11-23-robustness", "experiments.robustness.kills", ["--table", DATA / "kills.jsonl"]),
+        ("2026-11-23-robustness", "experiments.robustness.kills", ["--table", DATA / "kills_one_commit.jsonl"]),
         ("2026-11-23-robustness", "experiments.robustness.tuners", ["--table", DATA / "tuners.jsonl"]),
         ("2026-11-24-library", "experiments.library_peers", ["table", DATA / "library-peers-zen3.json.xz"]),
         ("2026-11-26-epyc-zen5", "experiments.layers", ["table", DATA / "products-zen5.json.xz"]),

@@ -7,11 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from computed import parse
 from golden_code import generated, parsed
 from marks import parametrized
 from test_golden import FILES, GOLDEN, case_of
 
 from polydl.codegen import kept_memory, processor, team
+from polydl.codegen.original import harness
 from polydl.codegen.unit_names import unit_names
 from polydl.execute.toolchain import Toolchain
 from polydl.fuzzing.unit import alone, global_symbol, invoke_symbol, suffix, together
@@ -91,3 +93,10 @@ def test_the_names_are_those_of_what_is_the_same_in_all_files() -> None:
 def words_of(line: str) -> list[str]:
     words = "".join(letter if letter.isalnum() or letter == "_" else " " for letter in line).split()
     return [word for word in words if word.startswith("polydl_")]
+
+
+def test_another_shape_of_a_global_array_is_no_array_of_its_own(tmp_path: Path) -> None:
+    source = "float t[6][8];\nvoid f(void) {\n  for (int i = 0; i < 6; i++)\n    t[i][1] = t[i][0];\n}\n"
+    scop = parse(tmp_path, source)
+    flat = replace(scop.array("t"), name="t_flat", extents=(48,), view_of="t")
+    assert harness(replace(scop, arrays=(flat, *scop.arrays)), "f") == harness(scop, "f")

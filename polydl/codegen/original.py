@@ -8,7 +8,7 @@ from polydl import bfloat16
 from polydl.codegen.header import prototype
 from polydl.ir.interface import Interface
 from polydl.ir.kernel import KernelSource
-from polydl.ir.scop import Scop
+from polydl.ir.scop import Array, Scop
 
 _SIGNED = frozenset({"char", "signed char", "short", "int", "long", "long long"})
 
@@ -58,9 +58,14 @@ def invoking(scop: Scop, call: str) -> str:
         "{",
         "  switch (index) {",
     ]
-    for index, array in enumerate(each for each in scop.arrays if each.storage == "global"):
+    for index, array in enumerate(_globals(scop)):
         lines.append(f"  case {index}: return (void *)&{array.name};")
     return "\n".join([*lines, "  default: return 0;", "  }", "}", ""])
+
+
+def _globals(scop: Scop) -> list[Array]:
+    """The global arrays of the source, without what shows one of them in another shape."""
+    return [array for array in scop.arrays if array.storage == "global" and not array.view_of]
 
 
 def defines(scop: Scop) -> str:

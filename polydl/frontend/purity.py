@@ -122,8 +122,11 @@ def _impurity(function: Any, main_file: str, callers: tuple[str, ...]) -> str | 
         return "its body is in another file; define it in this one"
     for parameter in definition.get_arguments():
         shape = shape_of(parameter.type)
-        if shape.extents or shape.problem:
-            return f"it takes {parameter.spelling or 'a parameter'} by reference, so that it may write to it"
+        spelling = parameter.spelling or "a parameter"
+        if shape.extents:
+            return f"it takes {spelling} by reference, so that it may write to it"
+        if shape.problem:
+            return f"it takes {spelling}, which is {shape.problem}"
     return _body_impurity(definition, definition, main_file, (*callers, name))
 
 
