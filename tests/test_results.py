@@ -106,6 +106,7 @@ def test_each_measured_table_of_other_pages_has_its_samples_or_leads_to_them(pag
         ("2026-11-23-epyc-zen5", "experiments.layers", ["table", DATA / "gemm-zen5.json.xz"]),
         ("2026-11-24-newcomer", "experiments.newcomer", ["--table", DATA / "newcomer.json"]),
         ("2026-11-26-newcomer", "experiments.newcomer", ["--table", DATA / "newcomer-zen5.json"]),
+        ("2026-11-27-newcomer", "experiments.newcomer", ["--table", DATA / "newcomer-zen4.json"]),
         ("2026-11-24-epyc-zen3", "experiments.layers", ["table", DATA / "resnet-zen3.json.xz"]),
         ("2026-11-24-epyc-zen3", "experiments.layers", ["table", DATA / "strided-zen3.json.xz"]),
         ("2026-11-24-epyc-zen3", "experiments.layers", ["table", DATA / "resnet-zen3-later.json.xz"]),
