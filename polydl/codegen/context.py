@@ -93,6 +93,8 @@ class Context:
     calls: Mapping[str, CallFacts] = field(default_factory=dict)
     #: The arrays of the region's own that no other statements access.
     temporary: frozenset[str] = frozenset()
+    #: Whether the C is compiled so that integers which overflow wrap around.
+    wraps: bool = False
 
     def of(self, body: Body) -> list[StatementFacts]:
         """The facts of all statements in a body."""

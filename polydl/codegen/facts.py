@@ -8,6 +8,7 @@ from dataclasses import replace
 from polydl.codegen.context import CallFacts, Context, EpilogueFacts, StatementFacts
 from polydl.codegen.loop_ir import Assign, with_elements_of
 from polydl.codegen.lowering import affine_element, assignment
+from polydl.codegen.original import wraps
 from polydl.codegen.values import Integer, Name
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, keeps_precision, keeps_products
 from polydl.ir.schedule import Loop
@@ -57,7 +58,7 @@ def context_of(
     shared = _with_shared_vectors(scop, plan, names, facts)
     # What calls read does not show in the code.
     written_out = [name for name in names if not plan.nest_of(name).inner]
-    return Context(context.arrays, shared, exact, precise, besides, temporary_arrays(scop, written_out))
+    return Context(context.arrays, shared, exact, precise, besides, temporary_arrays(scop, written_out), wraps(scop))
 
 
 def temporary_arrays(scop: Scop, names: Collection[str]) -> frozenset[str]:

@@ -78,13 +78,14 @@ def defines(scop: Scop) -> str:
 
 
 def compile_flags(scop: Scop) -> tuple[str, ...]:
-    """What the nest needs beyond the flags of every kernel.
+    """What the nest needs beyond the flags of every kernel."""
+    return (*include_flags(scop), *(("-fwrapv",) if wraps(scop) else ()))
 
-    Integers that overflow wrap around: in C the order of a signed sum could matter otherwise.
-    """
+
+def wraps(scop: Scop) -> bool:
+    """Whether integers that overflow are to wrap around: in C the order of a signed sum could matter otherwise."""
     written = {access.array for statement in scop.statements for access in statement.writes}
-    wraps = any(scop.array(name).element in _SIGNED for name in written)
-    return (*include_flags(scop), *(("-fwrapv",) if wraps else ()))
+    return any(scop.array(name).element in _SIGNED for name in written)
 
 
 def include_flags(scop: Scop) -> tuple[str, ...]:

@@ -110,7 +110,9 @@ def _sum(value: Linear) -> str:
     made = ""
     for coefficient, term in value.terms:
         size = abs(coefficient)
-        factor = text(term) if isinstance(term, Integral | Integer | Element | AddressOf | Member) else _atom(term)
+        factor = (
+            text(term) if isinstance(term, Integral | Integer | Element | AddressOf | Member | Cast) else _atom(term)
+        )
         factor = factor if size == 1 else f"{size} * {factor}"
         sign = "-" if coefficient < 0 else "+"
         made += f" {sign} {factor}" if made else (f"-{factor}" if sign == "-" else factor)

@@ -22,6 +22,7 @@ from polydl.codegen.passes import (
     streaming_stores,
     unroll_and_jam,
     vectorize,
+    wide_subscripts,
 )
 
 ORDER = (
@@ -42,6 +43,7 @@ ORDER = (
     common_values.run,
     openmp_pragmas.run,
     fences.run,
+    wide_subscripts.run,
 )
 
 

@@ -20,26 +20,26 @@ static void blur(const uint8_t *src, uint8_t *dst)
         int polydl_held0_1;
         polydl_held0_0 = 0;
         polydl_held0_1 = 0;
-        polydl_held0_0 += src[128 * y_t1 + x - 1];
-        polydl_held0_1 += src[128 * y_t1 + x + 63];
-        polydl_held0_0 += src[128 * y_t1 + x];
-        polydl_held0_1 += src[128 * y_t1 + x + 64];
-        polydl_held0_0 += src[128 * y_t1 + x + 1];
-        polydl_held0_1 += src[128 * y_t1 + x + 65];
-        polydl_held0_0 += src[128 * y_t1 + x + 63];
-        polydl_held0_1 += src[128 * y_t1 + x + 127];
-        polydl_held0_0 += src[128 * y_t1 + x + 64];
-        polydl_held0_1 += src[128 * y_t1 + x + 128];
-        polydl_held0_0 += src[128 * y_t1 + x + 65];
-        polydl_held0_1 += src[128 * y_t1 + x + 129];
-        polydl_held0_0 += src[128 * y_t1 + x + 127];
-        polydl_held0_1 += src[128 * y_t1 + x + 191];
-        polydl_held0_0 += src[128 * y_t1 + x + 128];
-        polydl_held0_1 += src[128 * y_t1 + x + 192];
-        polydl_held0_0 += src[128 * y_t1 + x + 129];
-        polydl_held0_1 += src[128 * y_t1 + x + 193];
-        dst[128 * y_t1 + x + 64] = polydl_held0_0 / 9;
-        dst[128 * y_t1 + x + 128] = polydl_held0_1 / 9;
+        polydl_held0_0 += src[128 * (long)y_t1 + (long)x - 1];
+        polydl_held0_1 += src[128 * (long)y_t1 + (long)x + 63];
+        polydl_held0_0 += src[128 * (long)y_t1 + (long)x];
+        polydl_held0_1 += src[128 * (long)y_t1 + (long)x + 64];
+        polydl_held0_0 += src[128 * (long)y_t1 + (long)x + 1];
+        polydl_held0_1 += src[128 * (long)y_t1 + (long)x + 65];
+        polydl_held0_0 += src[128 * (long)y_t1 + (long)x + 63];
+        polydl_held0_1 += src[128 * (long)y_t1 + (long)x + 127];
+        polydl_held0_0 += src[128 * (long)y_t1 + (long)x + 64];
+        polydl_held0_1 += src[128 * (long)y_t1 + (long)x + 128];
+        polydl_held0_0 += src[128 * (long)y_t1 + (long)x + 65];
+        polydl_held0_1 += src[128 * (long)y_t1 + (long)x + 129];
+        polydl_held0_0 += src[128 * (long)y_t1 + (long)x + 127];
+        polydl_held0_1 += src[128 * (long)y_t1 + (long)x + 191];
+        polydl_held0_0 += src[128 * (long)y_t1 + (long)x + 128];
+        polydl_held0_1 += src[128 * (long)y_t1 + (long)x + 192];
+        polydl_held0_0 += src[128 * (long)y_t1 + (long)x + 129];
+        polydl_held0_1 += src[128 * (long)y_t1 + (long)x + 193];
+        dst[128 * (long)y_t1 + (long)x + 64] = polydl_held0_0 / 9;
+        dst[128 * (long)y_t1 + (long)x + 128] = polydl_held0_1 / 9;
       }
     }
   }

@@ -24,20 +24,20 @@ static void blur(const uint8_t *src, uint8_t *dst)
       #pragma omp simd simdlen(16)
       for (int x = 1; x <= 62; ++x) {
         int polydl_held0 = sum_of[y][x];
-        polydl_held0 += src[64 * y + x - 65];
-        polydl_held0 += src[64 * y + x - 64];
-        polydl_held0 += src[64 * y + x - 63];
-        polydl_held0 += src[64 * y + x - 1];
-        polydl_held0 += src[64 * y + x];
-        polydl_held0 += src[64 * y + x + 1];
-        polydl_held0 += src[64 * y + x + 63];
-        polydl_held0 += src[64 * y + x + 64];
-        polydl_held0 += src[64 * y + x + 65];
+        polydl_held0 += src[64 * (long)y + (long)x - 65];
+        polydl_held0 += src[64 * (long)y + (long)x - 64];
+        polydl_held0 += src[64 * (long)y + (long)x - 63];
+        polydl_held0 += src[64 * (long)y + (long)x - 1];
+        polydl_held0 += src[64 * (long)y + (long)x];
+        polydl_held0 += src[64 * (long)y + (long)x + 1];
+        polydl_held0 += src[64 * (long)y + (long)x + 63];
+        polydl_held0 += src[64 * (long)y + (long)x + 64];
+        polydl_held0 += src[64 * (long)y + (long)x + 65];
         sum_of[y][x] = polydl_held0;
       }
       #pragma omp simd simdlen(16)
       for (int x = 1; x <= 62; ++x) {
-        dst[64 * y + x] = sum_of[y][x] / 9;
+        dst[64 * (long)y + (long)x] = sum_of[y][x] / 9;
       }
     }
   }

@@ -360,7 +360,7 @@ static void bytes(int32_t C[64][96], const uint8_t A[64][128], const int8_t B[12
     pthread_once(&polydl_once, polydl_setup);
     for (int j_t2 = 0; j_t2 <= 1; ++j_t2) {
       for (int j_t1 = 2 * j_t2; j_t1 <= polydl_min(2, ((2 * j_t2) + 1)); ++j_t1) {
-        polydl_gemm0_run(&B[0][32 * j_t1], &A[0][0], &C[0][32 * j_t1], 0, 0, 0, 1, 0);
+        polydl_gemm0_run(&B[0][32 * (long)j_t1], &A[0][0], &C[0][32 * (long)j_t1], 0, 0, 0, 1, 0);
       }
     }
   }

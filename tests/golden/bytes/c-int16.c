@@ -167,7 +167,7 @@ static void bytes(int32_t C[64][96], const uint8_t A[64][128], const int8_t B[12
     polydl_begin(&polydl_call, &polydl_team, 1);
     #pragma omp parallel for
     for (int j_t1 = 0; j_t1 <= 1; ++j_t1) {
-      polydl_gemm0_run(&B[0][48 * j_t1], &A[0][0], &C[0][48 * j_t1], 0, 0, 0, 1, 0);
+      polydl_gemm0_run(&B[0][48 * (long)j_t1], &A[0][0], &C[0][48 * (long)j_t1], 0, 0, 0, 1, 0);
     }
     polydl_end(&polydl_call);
   }

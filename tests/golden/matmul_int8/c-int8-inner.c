@@ -125,7 +125,7 @@ static void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsi
       #pragma omp parallel for collapse(2)
       for (int i_t1 = 0; i_t1 <= 2; ++i_t1) {
         for (int jt = 0; jt <= 1; ++jt) {
-          polydl_gemm0_run(&B[jt][0][32 * j_t1][0], &A[16 * i_t1][0][0], &C[16 * i_t1][jt][32 * j_t1], 0, 0, 0, 32, 0);
+          polydl_gemm0_run(&B[jt][0][32 * (long)j_t1][0], &A[16 * (long)i_t1][0][0], &C[16 * (long)i_t1][jt][32 * (long)j_t1], 0, 0, 0, 32, 0);
         }
       }
     }

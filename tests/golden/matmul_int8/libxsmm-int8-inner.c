@@ -98,7 +98,7 @@ static void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsi
       for (int jt = 0; jt <= 1; ++jt) {
         for (int j_t2 = 0; j_t2 <= 1; ++j_t2) {
           for (int j_t1 = 4 * j_t2; j_t1 <= ((4 * j_t2) + 3); ++j_t1) {
-            polydl_gemm0_run(&B[jt][0][8 * j_t1][0], &A[16 * i_t1][0][0], &C[16 * i_t1][jt][8 * j_t1], 0, 0, 0, 32, 0);
+            polydl_gemm0_run(&B[jt][0][8 * (long)j_t1][0], &A[16 * (long)i_t1][0][0], &C[16 * (long)i_t1][jt][8 * (long)j_t1], 0, 0, 0, 32, 0);
           }
         }
       }

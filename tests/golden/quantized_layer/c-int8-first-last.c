@@ -214,7 +214,7 @@ static void quantized_layer(unsigned char Y[M][N], const unsigned char A[M][K], 
         for (int B_2 = 0; B_2 <= 31; ++B_2) {
           #pragma omp simd
           for (int B_3 = 0; B_3 <= 3; ++B_3) {
-            B_panels[B_0][B_1][B_2][B_3] = B[4 * B_1 + B_3][32 * B_0 + B_2];
+            B_panels[B_0][B_1][B_2][B_3] = B[4 * (long)B_1 + (long)B_3][32 * (long)B_0 + (long)B_2];
           }
         }
       }
@@ -234,7 +234,7 @@ static void quantized_layer(unsigned char Y[M][N], const unsigned char A[M][K], 
     for (int j_t1 = 0; j_t1 <= 1; ++j_t1) {
       for (int j_block = 0; j_block <= 2; ++j_block) {
         for (int i_t1 = 0; i_t1 <= 1; ++i_t1) {
-          polydl_gemm5_run(&B_panels[j_block][0][16 * j_t1][0], &A[48 * i_t1][0], &sum_of[48 * i_t1][32 * j_block + (16 * j_t1)], 0, i_t1 == 1, 0, 16, 1, 1, &(struct polydl_gemm5_operands){&sum_of[48 * i_t1][32 * j_block + (16 * j_t1)], &B_corrections[32 * j_block + (16 * j_t1)], &Y[48 * i_t1][32 * j_block + (16 * j_t1)], &scale[32 * j_block + (16 * j_t1)]});
+          polydl_gemm5_run(&B_panels[j_block][0][16 * (long)j_t1][0], &A[48 * (long)i_t1][0], &sum_of[48 * (long)i_t1][32 * (long)j_block + (long)(16 * j_t1)], 0, i_t1 == 1, 0, 16, 1, 1, &(struct polydl_gemm5_operands){&sum_of[48 * (long)i_t1][32 * (long)j_block + (long)(16 * j_t1)], &B_corrections[32 * (long)j_block + (long)(16 * j_t1)], &Y[48 * (long)i_t1][32 * (long)j_block + (long)(16 * j_t1)], &scale[32 * (long)j_block + (long)(16 * j_t1)]});
         }
       }
     }
