@@ -58,7 +58,8 @@ def context_of(
     shared = _with_shared_vectors(scop, plan, names, facts)
     # What calls read does not show in the code.
     written_out = [name for name in names if not plan.nest_of(name).inner]
-    return Context(context.arrays, shared, exact, precise, besides, temporary_arrays(scop, written_out), wraps(scop))
+    temporary = temporary_arrays(scop, written_out)
+    return replace(context, facts=shared, calls=besides, temporary=temporary, wraps=wraps(scop))
 
 
 def temporary_arrays(scop: Scop, names: Collection[str]) -> frozenset[str]:

@@ -122,12 +122,11 @@ class KernelCode:
     def storage(self) -> LocalStorage:
         """Where the region's own arrays are, but for those that the code leaves in registers."""
         scop = self._scop
-        calls = [name for nest in self.applied.plan.nests if nest.inner for name in nest.nest.statements]
-        mentioned = {value.array for value in expressions(self.loops) if isinstance(value, Element)}
         # What calls access does not all show in the code.
-        beside = {*self._omitted, *calls}
-        mentioned |= {access.array for each in scop.statements if each.name in beside for access in each.accesses}
-        unused = temporary_arrays(scop, [each.name for each in scop.statements]) - mentioned
+        calls = {name for nest in self.applied.plan.nests if nest.inner for name in nest.nest.statements}
+        written_out = {each.name for each in scop.statements} - calls - {*self._omitted}
+        mentioned = {value.array for value in expressions(self.loops) if isinstance(value, Element)}
+        unused = temporary_arrays(scop, written_out) - mentioned
         kept = tuple(array for array in scop.arrays if array.name not in unused)
         return local_storage(replace(scop, arrays=kept), self.applied.prepared)
 

@@ -360,7 +360,7 @@ class FunctionReader:
                     f"the call of {callee.spelling} can't be modelled: {reason}",
                     remedy_of(callee, bool(self._loop_ends)),
                 )
-            elif callee.get_definition() is not None and callee.spelling not in CONVERSIONS:
+            elif callee.spelling not in CONVERSIONS.union(self.callees) and callee.get_definition() is not None:
                 self.callees[callee.spelling] = pure_function(callee)
         for argument in cursor.get_arguments():
             self._expression(argument)

@@ -42,61 +42,59 @@ def plain_builds(scop: Scop, toolchain: Toolchain, threads: int, level: Numerics
     fast = fast_flags(level) if _rounds(scop) else ()
     written = own_threads(scop, threads)
     further = _further(scop, plain, threads, level)
-    bare = without_directives(scop)
-    alone = None if bare == scop.source or makes_threads(scop, inside=False) else replace(plain, c=_c(scop, bare))
-    alone_region = function_text.region(scop, bare)
     builds: list[PlainBuild] = []
     for compiler in (toolchain, *_others(toolchain)):
         kind = "" if compiler is toolchain else f"-{compiler.kind}-{compiler.version}"
         for word, flags in dict.fromkeys((("original", ()), ("plain" if fast else "original", fast))):
             name = f"{word}{kind}"
             builds.append(replace(_build(name, plain, compiler, flags), threads=written))
-            if alone is not None and written > 1:
-                build = _build(f"{name}-one-thread", alone, compiler, flags, ", without its own directives")
-                builds.append(replace(build, region=alone_region))
+            if further.bare is not None and written > 1:
+                build = _build(f"{name}-one-thread", further.bare, compiler, flags, ", without its own directives")
+                builds.append(replace(build, region=further.bare_region))
             if further.parallel is not None:
-                build = _build(
-                    f"{name}-threads", further.parallel, compiler, flags, f", omp parallel for{further.instead}"
-                )
+                directive = ", omp parallel for" + (" in place of its own" if further.bare is not None else "")
+                build = _build(f"{name}-threads", further.parallel, compiler, flags, directive)
                 builds.append(replace(build, region=further.parallel_region, directed=True, threads=threads))
             if further.serial is not None and compiler.kind == "gcc":
                 dealt = (*flags, f"-ftree-parallelize-loops={threads}")
-                build = _build(
-                    f"{name}-dealt", further.serial, compiler, dealt, further.instead and ", without its own"
-                )
-                builds.append(replace(build, region=further.serial_region, threads=threads))
+                without = ", without its own" if further.bare is not None else ""
+                build = _build(f"{name}-dealt", further.serial, compiler, dealt, without)
+                builds.append(replace(build, region=further.bare_region, threads=threads))
     return tuple(builds)
 
 
 @dataclass(frozen=True)
 class _Further:
-    """What the nest is built from for several threads, beside the source as it was written."""
+    """What the nest is built from where there are several threads, beside the source as it was written."""
 
     #: with directives before the loops that were proved parallel; None where there are none, or the source's own stand
     #: there
     parallel: KernelSource | None = None
     #: its loops; "" where they are as they were written
     parallel_region: str = ""
-    #: without directives, for a compiler that deals iterations out; None where the source's own stay
+    #: without the directives of the source's region; None where it has none
+    bare: KernelSource | None = None
+    bare_region: str = ""
+    #: for a compiler that deals iterations out; None where the source's own directives stay
     serial: KernelSource | None = None
-    serial_region: str = ""
-    #: what a name says of the source's own directives
-    instead: str = ""
 
 
 def _further(scop: Scop, plain: KernelSource, threads: int, level: Numerics) -> _Further:
     """What more there is to build from. Nothing for one thread, and for a source with threads around the region."""
     if threads == 1 or makes_threads(scop, inside=False):
         return _Further()
-    source, bare = _parallel(scop, threads, level), without_directives(scop)
+    further, text = _Further(), without_directives(scop)
+    if text != scop.source:
+        further = _Further(bare=replace(plain, c=_c(scop, text)), bare_region=function_text.region(scop, text))
+    source = _parallel(scop, threads, level)
     if source is None and makes_threads(scop, inside=True):
-        return _Further()
-    parallel = None if source is None else replace(plain, c=_c(scop, source))
-    region = "" if source is None else function_text.region(scop, source)
-    if bare == scop.source:
-        return _Further(parallel, region, plain)
-    serial = replace(plain, c=_c(scop, bare))
-    return _Further(parallel, region, serial, function_text.region(scop, bare), " in place of its own")
+        return further
+    further = replace(further, serial=further.bare or plain)
+    if source is None:
+        return further
+    return replace(
+        further, parallel=replace(plain, c=_c(scop, source)), parallel_region=function_text.region(scop, source)
+    )
 
 
 def fast_flags(level: Numerics) -> tuple[str, ...]:

@@ -91,9 +91,9 @@ def prediction_text(applied: Applied, times: Sequence[NestTime], machine: Machin
         "nest", "statements", "microkernel", "computing", *caches, *starting, "in all",
         right=["computing", *caches, *starting, "in all"], fold=["statements"],
     )  # fmt: skip
+    names = applied.variant.microkernels
     for nest, time in zip(applied.plan.nests, times, strict=True):
         parts = (time.arithmetic, *time.transfers, *([time.starting] if starting else []), time.total)
-        names = applied.variant.microkernels
         rows.add_row(
             str(nest.nest.index),
             " ".join(nest.nest.statements),

@@ -17,6 +17,8 @@ from polydl.codegen.values import Element, Expr, Member, Name, SizeOf, walk
 
 def run(ir: Body, context: Context) -> Body:
     """The body without assignments to the context's temporary arrays of which nothing reads an element."""
+    if not context.temporary:
+        return ir
     while dead := _written(ir, context) - set(_read(ir)):
         ir = _without(ir, dead)
     return ir
