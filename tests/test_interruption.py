@@ -196,6 +196,36 @@ def test_a_signal_while_a_folder_is_made_or_removed_leaves_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+# A thread that must not be interrupted ends after the main one got the signal, which waits for something else.
+BESIDE = """\
+import os, sys, threading
+from polydl.system.interruption import INTERRUPTION
+INTERRUPTION.unwind()
+begun, go_on = threading.Event(), threading.Event()
+def work():
+    with INTERRUPTION.deferred():
+        begun.set()
+        go_on.wait()
+    print("done")
+beside = threading.Thread(target=work)
+beside.start()
+begun.wait()
+os.kill(os.getpid(), int(sys.argv[1]))
+try:
+    go_on.set()
+    threading.Event().wait(30)
+    print("not interrupted")
+except KeyboardInterrupt:
+    beside.join()
+    print(INTERRUPTION.text)
+"""
+
+
+def test_what_another_thread_deferred_interrupts_the_main_one() -> None:
+    ended = command(BESIDE, int(signal.SIGTERM))
+    assert ended.stdout.splitlines() == ["done", "ended by SIGTERM"], ended.stderr
+
+
 # Sends itself a signal just when a program has been started that has started another.
 JUST_STARTED = """\
 import os, subprocess, sys, time

@@ -42,6 +42,8 @@ class Interruption:
         # What must not be interrupted now, in whatever thread.
         self._deferring: set[object] = set()
         self._deferred = False
+        # Python calls handlers in the main thread only, which is also the one that sets them.
+        self._main_thread = 0
 
     @property
     def exit_status(self) -> int | None:
@@ -72,7 +74,10 @@ class Interruption:
 
     @contextmanager
     def deferred(self) -> Iterator[None]:
-        """A signal that arrives meanwhile raises ``Interrupted`` at the end. For few lines that must not be halved."""
+        """A signal that arrives meanwhile raises ``Interrupted`` at the end, in the main thread.
+
+        For few lines that must not be halved, in whatever thread they run.
+        """
         token = object()
         self._deferring.add(token)
         try:
@@ -81,9 +86,14 @@ class Interruption:
             self._deferring.discard(token)
             if self._deferred and not self._deferring:
                 self._deferred = False
-                raise Interrupted
+                if _thread.get_ident() == self._main_thread:
+                    raise Interrupted
+                # Raised here it would end this thread, and the main one, which may wait for something else, goes on.
+                self._last = -_SAME_SECONDS
+                signal.pthread_kill(self._main_thread, self._received or signal.SIGINT)
 
     def _handle(self, handler: object) -> None:
+        self._main_thread = _thread.get_ident()
         for number in _SIGNALS:
             if signal.getsignal(number) != signal.SIG_IGN:
                 signal.signal(number, handler)  # type: ignore[arg-type]
