@@ -26,7 +26,7 @@ from polydl.ir.interface import Interface
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement, Status
 from polydl.ir.ranking import RankedVariant, Ranking
-from polydl.ir.variant import Interchange, Variant
+from polydl.ir.variant import Interchange, NestStep, Tile, Unroll, Variant
 from polydl.ir.working_sets import WorkingSets
 from polydl.optimization.baselines import Baseline, PlainBuild, fastest, speedup
 from polydl.optimization.next_picks import NextPicks
@@ -368,9 +368,18 @@ def test_the_next_picks_are_asked_for_until_one_is_as_fast() -> None:
     assert further.more() == ()
 
 
-def ranked(name: str) -> RankedVariant:
+def test_the_first_of_the_next_picks_has_the_plain_nests_loops() -> None:
+    entries = [ranked(str(number), Unroll(0, "k")) for number in range(20)]
+    entries[15] = ranked("tiled", Tile(0, "i", (8,)))
+    entries[17] = ranked("plain")
+    further = NextPicks(Ranking("r", tuple(entries)), tuple(enumerate(entries[:4], 1)), 4)
+    further.tell([tried(2.0)], 1.0)
+    assert [place for place, _ in further.more()] == [18, 5, 6, 7]
+
+
+def ranked(name: str, *steps: NestStep) -> RankedVariant:
     working_sets = WorkingSets((), (), 0, "isl")
-    return RankedVariant(Variant((Interchange(0, (name,)),)), working_sets, 1.0, "")
+    return RankedVariant(Variant((*steps, Interchange(0, (name,)))), working_sets, 1.0, "")
 
 
 def tried(seconds: float) -> Tried:

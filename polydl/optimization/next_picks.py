@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import ClassVar
 
 from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.variant import Variant
 from polydl.optimization.picks import picks
 from polydl.optimization.tried import Tried
+from polydl.plan.kinds import keeps_loops
 
 # As many times the picks are asked for once more in all.
 _BATCHES = 2
 
 
 class NextPicks:
-    """The next picks of a ranking, batch by batch, until one is as fast as the plain nest or all are spent."""
+    """The next picks of a ranking, batch by batch, until one is as fast as the plain nest or all are spent.
+
+    The first of them is the most promising variant with the plain nest's own loops: where that nest is faster than all
+    picks, what these share isn't worth what is predicted of it.
+    """
 
     #: whether the first picks are timed again where the records hold them all
     leaders_again: ClassVar[bool] = False
@@ -23,7 +29,9 @@ class NextPicks:
     def __init__(self, ranking: Ranking, chosen: Sequence[tuple[int, RankedVariant]], count: int) -> None:
         first = {place for place, _ in chosen}
         wider = picks(ranking, (1 + _BATCHES) * count) if count else ()
-        self._waiting = [entry for entry in wider if entry[0] not in first]
+        alike = (place for place in enumerate(ranking.entries, 1) if keeps_loops(place[1].variant))
+        waiting = [*islice(alike, 1 if count else 0), *wider]
+        self._waiting = [place for place in dict(waiting).items() if place[0] not in first]
         self._count = count
         self._fastest: float | None = None
         self._plain_seconds: float | None = None

@@ -22,6 +22,14 @@ def kind(variant: Variant) -> tuple[object, ...]:
     return (*rewrites, *(told for nest in variant.nests.values() for told in _told(nest)))
 
 
+def keeps_loops(variant: Variant) -> bool:
+    """Whether its loops are the source's own, in whatever order and on whatever threads: none tiled, unrolled, rewritten
+    or replaced by a microkernel. Such a variant is to the plain nest what simple changes by hand make of that."""
+    if variant.rewrites or any(nest.tiles for nest in variant.nests.values()):
+        return False
+    return not any(step.tells_kind for nest in variant.nests.values() for step in nest.steps)
+
+
 def _told(nest: NestSchedule) -> Iterator[tuple[object, ...]]:
     """The steps that tell the kind, each with the smallest tiles of its loops."""
     tiles = {tile.loop: tile.sizes[-1] for tile in nest.tiles}
