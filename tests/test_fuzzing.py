@@ -10,6 +10,7 @@ from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any, TypeVar
 
 import pytest
@@ -21,12 +22,14 @@ from polydl.execute.rings import INTEGERS
 from polydl.execute.toolchain import Toolchain
 from polydl.fuzzing import examine as examining
 from polydl.fuzzing.examine import Settings, examine, step_kinds
+from polydl.fuzzing.far_counters import with_far_counter
 from polydl.fuzzing.generator import generated
 from polydl.fuzzing.program import (
     Assign,
     Binary,
     Element,
     If,
+    Index,
     Loop,
     Number,
     Program,
@@ -58,6 +61,22 @@ def test_a_number_gives_the_same_nest_and_every_kind_comes() -> None:
     texts = "\n".join(case.text for _, case in cases)
     for construct in ("double", "bfloat16", "unsigned char", "+= 2", "--)", "if (", "else", "fmaxf", "/ 2", "-="):
         assert construct in texts, construct
+
+
+def test_a_counter_may_run_beyond_an_int() -> None:
+    i, j = Sum(((1, "i"),)), Sum(((1, "j"),))
+    inner = Loop("j", i, Sum((), 9), 1, (Assign(Element("A", (i,)), "+=", Element("B", (i, j))),))
+    program = fitted(
+        Program((Variable("A", "float"), Variable("B", "float")), (Loop("i", Sum(), Sum((), 7), 1, (inner,)),))
+    )
+    texts = {c_text(with_far_counter(program, Random(seed))) for seed in range(40)}
+    assert len(texts) > 5
+    [far] = [text for text in texts if "long i = 3000000000; i < 3000000008" in text]
+    assert "for (int j = i - 3000000000; j < 10; j++)" in far
+    assert "A[i - 3000000000] += B[i - 3000000000][j];" in far
+    used = Assign(Element("A", (i,)), "=", Index(i))
+    valued = replace(program, body=(Loop("i", Sum(), Sum((), 7), 1, (used,)),))
+    assert with_far_counter(valued, Random(0)) is valued
 
 
 def test_kinds_of_steps_are_told_apart_where_code_differs() -> None:

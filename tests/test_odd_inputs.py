@@ -228,6 +228,28 @@ def test_the_remedies_for_counters_are_true(tmp_path: Path) -> None:
         parse(source)
 
 
+FAR = """\
+void f(float A[64][40], float B[40][64], float x[64])
+{
+  for (long i = 3000000000; i < 3000000064; i++)
+    for (int k = 0; k < 40; k++)
+      x[i - 3000000000] += A[i - 3000000000][k] * B[k][i - 3000000000];
+  for (int i = 2147483583; i < 2147483647; i++)
+    for (long j = -3000000000; j <= i - 5147483583; j++)
+      A[i - 2147483583][1] += B[0][j + 3000000000];
+}
+"""
+
+
+@pytest.mark.native
+def test_counters_beyond_an_int_give_right_answers(tmp_path: Path) -> None:
+    source = tmp_path / "nest.c"
+    source.write_text(FAR)
+    result = polydl.optimize(source, threads=2, max_variants=6, top_k=6, out=tmp_path, calibrate=False)
+    assert len(result.tried) >= 5
+    assert [each.measurement.status for each in result.tried] == ["ok"] * len(result.tried)
+
+
 # ---- names of generated code
 
 

@@ -95,6 +95,8 @@ class Context:
     temporary: frozenset[str] = frozenset()
     #: Whether the C is compiled so that integers which overflow wrap around.
     wraps: bool = False
+    #: Whether counters of loops, or subscripts, may be larger than an ``int``.
+    long_counters: bool = False
 
     def of(self, body: Body) -> list[StatementFacts]:
         """The facts of all statements in a body."""

@@ -230,6 +230,8 @@ class Let:
     iterator: str
     value: Expr
     body: Body
+    #: Of the counter.
+    type: str = "int"
 
 
 @dataclass(frozen=True)

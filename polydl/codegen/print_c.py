@@ -77,7 +77,7 @@ def whole(value: Expr) -> str:
         case Apply():
             return f"{value.function}({', '.join(map(whole, value.arguments))})"
         case Integral():
-            return f"polydl_{value.operation}({_compared(value.left)}, {_compared(value.right)})"
+            return f"{value.function}({_compared(value.left)}, {_compared(value.right)})"
         case Linear():
             return _sum(value)
         case AddressOf():
@@ -204,10 +204,10 @@ def _node(node: Node, depth: int) -> _Lines:
             for number, body in node.cases:
                 made += [(depth, f"case {number}:"), *_inside(body, depth), (depth + 1, "break;")]
             return [*made, (depth, "}")]
-        case Let(name):
+        case Let(name, type=kind):
             return [
                 (depth, "{"),
-                (depth + 1, f"const int {name} = {whole(node.value)};"),
+                (depth + 1, f"const {kind} {name} = {whole(node.value)};"),
                 (depth + 1, f"(void){name};"),
                 *_inside(node.body, depth),
                 (depth, "}"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from polydl.codegen.loop_ir import Body, expressions
-from polydl.codegen.values import Apply, Expr, Integral
+from polydl.codegen.values import Apply, Expr, Integer, Integral
 from polydl.ir.ingredients import Fragment, Ingredients, VectorType
 
 
@@ -69,12 +71,20 @@ static inline {element} polydl_{name}_{element}(const {element} *lanes, int coun
     return Fragment(text)
 
 
+def _integral(operation: Literal["min", "max", "floor_div"], result: str) -> dict[str, Fragment]:
+    """The functions for ``Integral``, of both types; ``result`` is C over ``a`` and ``b``."""
+    types: tuple[Literal["int", "long"], ...] = ("int", "long")
+    names = {kind: Integral(operation, Integer(0), Integer(0), kind).function for kind in types}
+    return {
+        name: Fragment(f"static inline {kind} {name}({kind} a, {kind} b) {{ return {result}; }}")
+        for kind, name in names.items()
+    }
+
+
 SUPPORT = {
-    "polydl_min": Fragment("static inline int polydl_min(int a, int b) { return a < b ? a : b; }"),
-    "polydl_max": Fragment("static inline int polydl_max(int a, int b) { return a > b ? a : b; }"),
-    "polydl_floor_div": Fragment(
-        "static inline int polydl_floor_div(int a, int b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }"
-    ),
+    **_integral("min", "a < b ? a : b"),
+    **_integral("max", "a > b ? a : b"),
+    **_integral("floor_div", "a >= 0 ? a / b : -((-a + b - 1) / b)"),
     "polydl_stream": Fragment(
         """#include <stdint.h>
 #include <string.h>
@@ -136,6 +146,6 @@ def _function(value: Expr) -> str:
     match value:
         case Apply(function):
             return function
-        case Integral(operation):
-            return f"polydl_{operation}"
+        case Integral():
+            return value.function
     return ""

@@ -96,6 +96,13 @@ class Integral:
     operation: Literal["min", "max", "floor_div"]
     left: Expr
     right: Expr
+    #: Of both, and of the result.
+    type: Literal["int", "long"] = "int"
+
+    @property
+    def function(self) -> str:
+        """The function of generated code that computes it (``polydl.codegen.support``)."""
+        return f"polydl_{self.operation}" + ("_long" if self.type == "long" else "")
 
 
 @dataclass(frozen=True)
@@ -238,7 +245,7 @@ def with_parts(value: Expr, change: Callable[[Expr], Expr]) -> Expr:
         case Binary():
             return Binary(value.operator, *after)
         case Integral():
-            return Integral(value.operation, *after)
+            return replace(value, left=after[0], right=after[1])
         case Conditional():
             return Conditional(*after)
         case Linear():

@@ -16,15 +16,14 @@ from polydl.errors import (
 )
 from polydl.frontend.counters import LIMITS, wider
 from polydl.frontend.expressions import Evaluation, value_range
-from polydl.frontend.facts import Shape, SourceFacts, VariableFacts
+from polydl.frontend.facts import Branch, Shape, SourceFacts, VariableFacts
 from polydl.frontend.source import Place
 from polydl.ir.scop import Array
 
 
 def check_finite(domain: isl.Set, offset: int, facts: SourceFacts, place: Place) -> None:
     """Check that every loop around a statement ends."""
-    loops = [b for b in facts.branches if b.kind in ("for", "while") and b.offset <= offset < b.end]
-    loops.sort(key=lambda branch: branch.offset)
+    loops = _loops_around(offset, facts)
     for position in range(domain.dim(isl.dim_type.set)):
         # isl_set_dim_has_upper_bound takes counters that step over their bound for bounded.
         if domain.dim_min_val(position).is_neginfty() or domain.dim_max_val(position).is_infty():
@@ -39,14 +38,24 @@ def check_finite(domain: isl.Set, offset: int, facts: SourceFacts, place: Place)
             )
 
 
-def check_counters(domain: isl.Set, directions: Sequence[int], facts: SourceFacts, place: Place) -> None:
+def _loops_around(offset: int, facts: SourceFacts) -> list[Branch]:
+    """The loops that a place lies in, outermost first."""
+    loops = [b for b in facts.branches if b.kind in ("for", "while") and b.offset <= offset < b.end]
+    return sorted(loops, key=lambda branch: branch.offset)
+
+
+def check_counters(domain: isl.Set, offset: int, directions: Sequence[int], facts: SourceFacts, place: Place) -> None:
     """Check that no signed counter overflows before its loop ends, or when it ends; pet takes counters for unlimited.
 
-    ``directions`` has 1 for a loop that counts up and -1 for one that counts down, outermost first.
+    ``offset`` is the statement's. ``directions`` has 1 for a loop that counts up and -1 for one that counts down,
+    outermost first.
     """
+    loops = _loops_around(offset, facts)
+    # Other loops may have counters of the same name and of another type.
+    variables = [v for v in facts.variables if any(v.within(loop.offset, loop.end) for loop in loops)]
     for position, direction in enumerate(directions):
         name = domain.get_dim_name(isl.dim_type.set, position)
-        for variable in facts.variables:
+        for variable in variables:
             limits = LIMITS.get(variable.shape.element)
             if variable.shown != name or limits is None or limits[0] == 0:
                 continue

@@ -246,7 +246,7 @@ class _Builder:
         order = original_order(isl.Schedule.read_from_str(self.context, self.scop["schedule"]), depths)
         self.drafts.sort(key=lambda draft: order[draft.pet_name].betas)
         for draft in self.drafts:
-            bounds.check_counters(draft.domain, order[draft.pet_name].directions, self.facts, self.place)
+            bounds.check_counters(draft.domain, draft.offset, order[draft.pet_name].directions, self.facts, self.place)
         return order
 
     def translate(self) -> tuple[Array, ...]:

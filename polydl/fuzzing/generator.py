@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from random import Random
 
+from polydl.fuzzing.far_counters import with_far_counter
 from polydl.fuzzing.general import general_nest
 from polydl.fuzzing.operators import convolution, operators, product, stencil
 from polydl.fuzzing.program import Loop, Program, Sum, c_text, fitted, flattened, nodes, with_loops
@@ -102,6 +103,9 @@ def generated(seed: int, number: int, numerics: Numerics | None = None) -> tuple
         optimization=draw.choices(LEVELS, (12, 5, 1))[0],
     )
     conditions = replace(drawn, numerics=numerics or drawn.numerics)
+    # Drawn last: all other programs are what they were before there were such counters.
+    if draw.random() < 0.03:
+        program = with_far_counter(program, draw)
     return program, Case(name, kind, c_text(program), dict(program.defines), conditions)
 
 

@@ -386,7 +386,7 @@ def flattened(program: Program, array: str) -> Program:
         constant = sum(stride * form.constant for stride, form in zip(strides, element.subscripts, strict=True))
         return Element(array, (Sum(tuple((factor, name) for name, factor in factors.items() if factor), constant),))
 
-    return fitted(replace(program, body=tuple(_with_elements(node, flat) for node in program.body)))
+    return fitted(replace(program, body=tuple(with_elements(node, flat) for node in program.body)))
 
 
 def _reached(
@@ -426,20 +426,21 @@ def _moved(node: Node, moves: Mapping[str, tuple[int, ...]]) -> Node:
             subscripts=tuple(replace(form, constant=form.constant - move * form.divisor) for form, move in forms),
         )
 
-    return _with_elements(node, moved)
+    return with_elements(node, moved)
 
 
-def _with_elements(node: Node, change: Callable[[Element], Element]) -> Node:
+def with_elements(node: Node, change: Callable[[Element], Element]) -> Node:
+    """A node with the elements of all arrays changed, those inside of it as well."""
     match node:
         case Assign():
             return replace(node, target=change(node.target), value=_in_value(node.value, change))
         case Declare():
             return replace(node, value=_in_value(node.value, change))
         case Loop():
-            return replace(node, body=tuple(_with_elements(each, change) for each in node.body))
+            return replace(node, body=tuple(with_elements(each, change) for each in node.body))
         case If():
             bodies = (node.then, node.otherwise)
-            then, otherwise = (tuple(_with_elements(each, change) for each in body) for body in bodies)
+            then, otherwise = (tuple(with_elements(each, change) for each in body) for body in bodies)
             return replace(node, then=then, otherwise=otherwise)
 
 

@@ -23,8 +23,10 @@ def kind(variant: Variant) -> tuple[object, ...]:
 
 
 def keeps_loops(variant: Variant) -> bool:
-    """Whether its loops are the source's own, in whatever order and on whatever threads: none tiled, unrolled, rewritten
-    or replaced by a microkernel. Such a variant is to the plain nest what simple changes by hand make of that."""
+    """Whether its loops are the source's own, in whatever order and on whatever threads.
+
+    None is tiled, unrolled, rewritten or replaced by a microkernel: a person makes such changes by hand.
+    """
     if variant.rewrites or any(nest.tiles for nest in variant.nests.values()):
         return False
     return not any(step.tells_kind for nest in variant.nests.values() for step in nest.steps)

@@ -12,6 +12,7 @@ from polydl.codegen.passes import (
     factors,
     fences,
     lane_accumulators,
+    long_counters,
     next_tile,
     openmp_pragmas,
     parallel_loops,
@@ -43,6 +44,7 @@ ORDER = (
     common_values.run,
     openmp_pragmas.run,
     fences.run,
+    long_counters.run,
     wide_subscripts.run,
 )
 
