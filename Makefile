@@ -16,7 +16,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 FOLDERS := variants microkernels ranking fusion
 # Of these files, what needs no compiler.
 CHECKED := $(addprefix tests/test_,$(addsuffix .py,\
-	apply decisions drawn_steps first_cache fuzzing golden imports lazy_imports learned_rankers legality loop_ir \
+	apply decision_tree decisions drawn_steps first_cache fuzzing golden imports lazy_imports learned_rankers legality loop_ir \
 	machine_constants names nest_decisions parallel_loops passes_accumulators passes_common_values \
 	passes_epilogue passes_next_tiles passes_scalar_replacement passes_sums passes_threads passes_unroll picks pins \
 	plugin_rewrite ranking registry rewrites substitution))

@@ -1,19 +1,20 @@
-"""Dead ends in the tree of decisions, and what the bound prunes of it, in two orders of the decisions.
+"""Dead ends in the tree of decisions, and what the bound prunes of it, in three orders of the decisions.
 
     python -m experiments.decision_tree --json experiments/data/decision_tree.json
 
-After Table 2 and §5.5 of Beaugnon et al., "On the Representation of Partially Specified Implementations". A walk takes
-the decisions one by one, each evenly among the values that propagation leaves and that do not contradict at once; at
-a dead end, no value is left. Then the tree is built level by level, to the first level with more than ``--nodes``
-candidates, with the decisions in polydl's order and in the reverse one. Candidates are counted that may still be faster
-than what the first of a ranking of 400 variants is predicted to take. Nothing is compiled or timed.
+After Table 2 and §5.5 of Beaugnon et al., "On the Representation of Partially Specified Implementations". Decisions are
+taken in polydl's order, in the reverse one but for the rewrites, which stay first, and in polydl's order with the
+rewrites last. A walk takes them one by one, each evenly among the values that propagation leaves and that do not
+contradict at once; at a dead end, no value is left. Then the tree is built level by level, to the first level with more
+than ``--nodes`` candidates. Candidates are counted that may still be faster than what the first of a ranking
+of 400 variants is predicted to take. Nothing is compiled or timed.
 """
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import sqrt
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -37,18 +38,36 @@ NESTS: dict[str, tuple[str, Mapping[str, int]]] = {
     "stencil.c": ("stencil.c", {}),
     "resnet_03": ("", {}),
 }
+_REWRITES = "rewrites"
 
 
-def dead_ends(root: Node, walks: int, seed: int) -> tuple[float, float]:
+def _direct(node: Node) -> str | None:
+    return node.next_decision
+
+
+def _reverse(node: Node) -> str | None:
+    return _REWRITES if node.next_decision == _REWRITES else next(reversed(node.undecided), None)
+
+
+def _rewrites_last(node: Node) -> str | None:
+    return next((name for name in node.undecided if name != _REWRITES), node.next_decision)
+
+
+Order = Callable[[Node], str | None]
+#: What a candidate decides next.
+ORDERS: Mapping[str, Order] = {"direct": _direct, "reverse": _reverse, "rewrites last": _rewrites_last}
+
+
+def dead_ends(root: Node, order: Order, walks: int, seed: int) -> tuple[float, float]:
     """The share of random walks that end without a variant, and what 95 % of such estimates are within."""
     generator = random.Random(seed)
-    share = sum(not _arrives(root, generator) for _ in range(walks)) / walks
+    share = sum(not _arrives(root, order, generator) for _ in range(walks)) / walks
     return share, _NORMAL * sqrt(share * (1.0 - share) / walks)
 
 
-def _arrives(node: Node, generator: random.Random) -> bool:
-    while node.undecided:
-        children = _children(node, node.undecided[0])
+def _arrives(node: Node, order: Order, generator: random.Random) -> bool:
+    while (name := order(node)) is not None:
+        children = _children(node, name)
         if not children:
             return False
         node = generator.choice(children)
@@ -59,15 +78,15 @@ def _children(node: Node, name: str) -> list[Node]:
     return [child for value in node.values(name) if (child := node.take(name, value)) is not None]
 
 
-def pruned_tree(root: Node, seconds: float, most: int, *, reverse: bool) -> Document:
+def pruned_tree(root: Node, order: Order, seconds: float, most: int) -> Document:
     """Candidates down to the first level with more than ``most``, and those that may take less than ``seconds``."""
     levels = [[(root, root.least_seconds() < seconds)]]
     while len(levels[-1]) <= most:
         following = [
             (child, alive and child.least_seconds() < seconds)
             for node, alive in levels[-1]
-            if node.undecided
-            for child in _children(node, node.undecided[-1 if reverse else 0])
+            if (name := order(node)) is not None
+            for child in _children(node, name)
         ]
         if not following:
             break
@@ -87,36 +106,36 @@ def measure(name: str, machine: Machine, walks: int, nodes: int) -> Document:
     seconds = ranking.entries[0].score
     assert seconds is not None
     root = pipeline.decision_tree(space, machine)
-    share, error = dead_ends(root, walks, seed=0)
     size = pipeline.estimated_size(space)
+    orders = {}
+    for title, order in ORDERS.items():
+        share, error = dead_ends(root, order, walks, seed=0)
+        tree = pruned_tree(root, order, seconds, nodes)
+        orders[title] = {"dead_ends": share, "dead_ends_error": error, **tree}
     return {
         "nest": name,
         "size": size.value,
         "size_low": size.low,
         "size_high": size.high,
-        "dead_ends": share,
-        "dead_ends_error": error,
+        "rewrites": len(root.alternatives),
         "walks": walks,
         "seconds": seconds,
-        "direct": pruned_tree(root, seconds, nodes, reverse=False),
-        "reverse": pruned_tree(root, seconds, nodes, reverse=True),
+        "orders": orders,
     }
 
 
 def rows(documents: Sequence[Document]) -> list[list[str]]:
     found = []
     for each in documents:
-        trees = []
-        for order in ("direct", "reverse"):
-            tree = each[order]
-            factor = f"{tree['candidates'] / tree['left']:.1f}" if tree["left"] else "all"
-            trees += [f"{tree['candidates']:,} ({tree['depth']})", factor]
         size = f"{each['size']:.2g} ({each['size_low']:.2g} to {each['size_high']:.2g})"
-        ends = f"{each['dead_ends']:.1%} ± {each['dead_ends_error']:.1%}"
-        if not each["dead_ends"]:
-            # An event with so many expected walks stays unseen in 5 % of all cases.
-            ends = f"none (below {_UNSEEN / each['walks']:.1%})"
-        found.append([each["nest"], size, ends, *trees])
+        for order, tree in each["orders"].items():
+            factor = f"{tree['candidates'] / tree['left']:.1f}" if tree["left"] else "all"
+            ends = f"{tree['dead_ends']:.1%} ± {tree['dead_ends_error']:.1%}"
+            if not tree["dead_ends"]:
+                # An event with so many expected walks stays unseen in 5 % of all cases.
+                ends = f"none (below {_UNSEEN / each['walks']:.1%})"
+            candidates = f"{tree['candidates']:,} ({tree['depth']})"
+            found.append([each["nest"], size, str(each["rewrites"]), order, ends, candidates, factor])
     return found
 
 
@@ -129,8 +148,8 @@ def rows(documents: Sequence[Document]) -> list[list[str]]:
 def main(nests: tuple[str, ...], walks: int, nodes: int, threads: int, path: Path | None) -> None:
     machine = Machine.detect(threads=threads)
     documents = [measure(name, machine, walks, nodes) for name in nests or NESTS]
-    titles = ["nest", "legal variants", "dead ends", "candidates (depth)", "over those left"]
-    titles += ["in reverse order (depth)", "over those left"]
+    titles = ["nest", "legal variants", "sets of rewrites", "order", "dead ends", "candidates (depth)"]
+    titles.append("over those left")
     click.echo("\n".join(markdown(titles, rows(documents))))
     if path is not None:
         path.write_text(json.dumps(documents, indent=1) + "\n", encoding="utf-8")

@@ -10,12 +10,14 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
+from itertools import product
 from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
 
 import polydl
+from polydl.contracts.search import Node
 from polydl.ir.variant import Tile, Variant
 from polydl.learning import recorded_space
 from polydl.workloads import workload
@@ -279,11 +281,29 @@ def test_the_tree_of_decisions_is_counted_with_what_a_bound_leaves(monkeypatch: 
         for b in range(3)
     ]
     root = recorded_space.RowsNode(tuple(rows))
-    assert tree.pruned_tree(root, 1.5, 3, reverse=False) == {"depth": 1, "candidates": 1 + 4, "left": 1 + 2}
-    assert tree.pruned_tree(root, 1.5, 3, reverse=True) == {"depth": 2, "candidates": 1 + 3 + 12, "left": 1 + 3 + 6}
-    assert tree.dead_ends(root, 20, seed=0) == (0.0, 0.0)
+    direct, reverse = tree.ORDERS["direct"], tree.ORDERS["reverse"]
+    assert tree.pruned_tree(root, direct, 1.5, 3) == {"depth": 1, "candidates": 1 + 4, "left": 1 + 2}
+    assert tree.pruned_tree(root, reverse, 1.5, 3) == {"depth": 2, "candidates": 1 + 3 + 12, "left": 1 + 3 + 6}
+    assert tree.dead_ends(root, direct, 20, seed=0) == (0.0, 0.0)
     found = json.loads((ROOT / "experiments" / "data" / "decision_tree.json").read_text())
-    assert [row[0] for row in tree.rows(found)] == list(tree.NESTS)
+    assert [(row[0], row[3]) for row in tree.rows(found)] == list(product(tree.NESTS, tree.ORDERS))
+
+
+def test_rewrites_may_be_decided_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    last = import_module("experiments.decision_tree").ORDERS["rewrites last"]
+    rows = [
+        recorded_space.Row(Variant((Tile(0, "i", (1 + a + 4 * b,)),)), {"rewrites": a, "shape": b}, 1.0, 1.0)
+        for a in range(2)
+        for b in range(2)
+    ]
+    node: Node | None = recorded_space.RowsNode(tuple(rows))
+    for expected in ("shape", "rewrites"):
+        assert node is not None
+        assert last(node) == expected
+        node = node.take(expected, 1)
+    assert node is not None
+    assert last(node) is None
 
 
 def test_runs_of_random_nests_take_the_place_of_earlier_ones_and_their_tables_that_of_the_page(

@@ -268,7 +268,7 @@ def test_walks_end_at_legal_variants_whose_decisions_are_known(product: Scop) ->
                 bounds.append(node.least_seconds())
         assert bounds == sorted(bounds), "never lower once more is decided"
         assert node.variant() == found.variant
-        each.root.spaces[0].apply(found.variant).prove()
+        each.root.alternatives[0].space.apply(found.variant).prove()
     for variant in each.ranked[:5]:
         assert set(each.decisions(variant)) == set(walks[0].values) or each.root.undecided == ("rewrites",)
 

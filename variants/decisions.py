@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, S
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Any, Protocol
+from typing import Any, Protocol, Self, TypeVar
 
 # A value for each decision, by name.
 Assignment = Mapping[str, Any]
@@ -281,6 +281,11 @@ class Partial:
     #: Decisions with more than one value left.
     undecided: frozenset[str]
 
+    @property
+    def next_decision(self) -> str | None:
+        """The first open decision in the order of the space."""
+        return next((name for name in self.space.names if name in self.undecided), None) if self.undecided else None
+
     def values(self, name: str) -> tuple[Any, ...]:
         """What is left to a decision, in order."""
         return self.space.by_name[name].selected(self.masks[name])
@@ -307,26 +312,46 @@ class Partial:
         }
 
 
-def enumerate_all(partial: Partial | None, order: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
-    """Every assignment that a candidate may become, once each.
+class PartlyDecided(Protocol):
+    """What ``leaves`` asks of a partly decided candidate, of a nest or of a whole scop."""
 
-    Decisions are taken in ``order``, then in that of the space, and each value in the order of the domain.
+    @property
+    def undecided(self) -> Collection[str]:
+        """Decisions with more than one value left."""
+
+    @property
+    def next_decision(self) -> str | None:
+        """The first of them; None if there is none."""
+
+    def values(self, name: str) -> tuple[Any, ...]:
+        """What is left to a decision."""
+
+    def take(self, name: str, value: Hashable) -> Self | None:
+        """The candidate with a decision taken; None at a dead end."""
+
+
+C = TypeVar("C", bound=PartlyDecided)
+
+
+def leaves(candidate: C | None, order: Sequence[str] = ()) -> Iterator[C]:
+    """Every fully decided candidate that one may become, once each.
+
+    Decisions are taken in ``order``, then in that of the candidate, and each value in the order of the domain.
     """
-    if partial is None:
+    if candidate is None:
         return
-    rank = tuple(dict.fromkeys((*order, *partial.space.names)))
-    yield from _walked(partial, rank)
-
-
-def _walked(partial: Partial, rank: Sequence[str]) -> Iterator[dict[str, Any]]:
-    name = next((each for each in rank if each in partial.undecided), None)
+    open_decisions = candidate.undecided if order else ()
+    name = next((each for each in order if each in open_decisions), candidate.next_decision)
     if name is None:
-        yield partial.decided
+        yield candidate
         return
-    for value in partial.values(name):
-        narrower = partial.take(name, value)
-        if narrower is not None:
-            yield from _walked(narrower, rank)
+    for value in candidate.values(name):
+        yield from leaves(candidate.take(name, value), order)
+
+
+def enumerate_all(partial: Partial | None, order: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
+    """The assignments of ``leaves``."""
+    return (leaf.decided for leaf in leaves(partial, order))
 
 
 def complete(partial: Partial | None, order: Sequence[str] = ()) -> dict[str, Any] | None:
@@ -438,9 +463,8 @@ class Sampler:
         if self._complete:
             return values
         candidate = self.space.root if self.candidate is None else self.candidate
-        for name, value in values.items():
-            candidate = None if candidate is None else candidate.take(name, value)
-        while candidate is not None and candidate.undecided:
-            name = next(each for each in self.space.names if each in candidate.undecided)
+        for drawn_name, value in values.items():
+            candidate = None if candidate is None else candidate.take(drawn_name, value)
+        while candidate is not None and (name := candidate.next_decision) is not None:
             candidate = candidate.take(name, generator.choice(candidate.values(name)))
         return None if candidate is None else candidate.decided

@@ -19,6 +19,7 @@ from polydl.variants.choice import TOGETHER, Choice, Run, has_short_vectors, run
 from polydl.variants.decisions import Assignment, Decision
 from polydl.variants.nest_facts import NestFacts, TimeLoop, fixed_and_free
 from polydl.variants.parallel_loops import Threads, parallel_choices
+from polydl.variants.shapes import Shape
 
 Side = Literal["outside", "inside", "apart"]
 SIDES: tuple[Side, ...] = ("outside", "inside", "apart")
@@ -39,6 +40,17 @@ class ParallelLoop(NamedTuple):
     def __str__(self) -> str:
         words = [str(self.loop), "with the next loop inside" * self.collapsed, "dynamically" * self.dynamic]
         return " ".join(word for word in words if word)
+
+
+class InnerLoops(NamedTuple):
+    """What takes a nest's innermost loops, in words that say the same of every scop with such loops."""
+
+    #: Name of the microkernel; empty for a register block or plain loops.
+    kernel: str = ""
+    #: Loops with how many iterations of each are taken at once: m, n, k and rows, or those over outputs of a block.
+    sizes: tuple[tuple[str, int], ...] = ()
+    #: Loops that are taken whole: those of a batch, or over the terms of a block's sums.
+    whole: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,6 +177,30 @@ class NestModel:
 
     # ----------------------------------------------------------------------------------
     # Values
+
+    @cached_property
+    def inner_loops(self) -> tuple[InnerLoops, ...]:
+        """What each shape is by the names of loops; numbers of shapes are others in other spaces of a scop."""
+        return tuple(map(self._inner_loops, self.facts.shapes))
+
+    def _inner_loops(self, shape: Shape) -> InnerLoops:
+        if shape.match is not None:
+            match = shape.match
+            sizes = ((match.m, shape.m), (match.n, shape.n), (match.k, shape.k), *shape.rows)
+            return InnerLoops(match.kernel, self._named(sizes), tuple(map(self.facts.name, shape.batch)))
+        if shape.block is not None:
+            block = shape.block
+            sizes = ((block.vector, block.span), *block.outputs)
+            return InnerLoops("", self._named(sizes), tuple(map(self.facts.name, block.terms)))
+        return InnerLoops()
+
+    def _named(self, sizes: Iterable[tuple[int, int]]) -> tuple[tuple[str, int], ...]:
+        return tuple((self.facts.name(loop), size) for loop, size in sizes)
+
+    @cached_property
+    def shape_numbers(self) -> Mapping[Hashable, int]:
+        """The numbers of shapes by ``inner_loops``."""
+        return {loops: number for number, loops in enumerate(self.inner_loops)}
 
     def present(self, values: Assignment) -> list[int]:
         """The time loops that a shape and tiles make, by their places."""

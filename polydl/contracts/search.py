@@ -9,6 +9,10 @@ from typing import Protocol
 
 from polydl.ir.variant import Variant
 
+#: The value of a decision that part of what a candidate may become does not have: its rewrites leave no such loop, or
+#: leave nothing to decide there.
+ABSENT = "absent"
+
 
 @dataclass(frozen=True)
 class Trial:
@@ -20,11 +24,16 @@ class Trial:
 
 
 class Node(Protocol):
-    """A partly decided candidate (Beaugnon et al., §2)."""
+    """A partly decided candidate (Beaugnon et al., §2). Decisions may be taken in any order."""
 
     @property
     def undecided(self) -> tuple[str, ...]:
         """The decisions with more than one value left, those first that shape the code the most."""
+        ...
+
+    @property
+    def next_decision(self) -> str | None:
+        """The first of ``undecided``, which may be known long before all of them are; None if there is none."""
         ...
 
     @property
@@ -33,7 +42,7 @@ class Node(Protocol):
         ...
 
     def values(self, name: str) -> tuple[Hashable, ...]:
-        """What is left to a decision."""
+        """What is left to a decision; ``ABSENT`` is one of these where a part of what is left does not have it."""
         ...
 
     def take(self, name: str, value: Hashable) -> Node | None:
@@ -67,7 +76,7 @@ class SearchSpace(Protocol):
         ...
 
     def decisions(self, variant: Variant) -> Mapping[str, Hashable]:
-        """The values of decisions, by the names of nodes; none for a variant that this space has not drawn."""
+        """The values of a variant's decisions, by the names of nodes; none if this space has not drawn it."""
         ...
 
     def draw(self, count: int, generator: random.Random) -> Sequence[Variant]:

@@ -42,6 +42,10 @@ class RowsNode:
     def undecided(self) -> tuple[str, ...]:
         return tuple(name for name, values in self._values.items() if len(values) > 1)
 
+    @property
+    def next_decision(self) -> str | None:
+        return next(iter(self.undecided), None)
+
     @cached_property
     def decided(self) -> dict[str, Hashable]:
         return {name: values[0] for name, values in self._values.items() if len(values) == 1}

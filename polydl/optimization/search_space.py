@@ -78,20 +78,19 @@ class RankedSpace:
         return self._entries.get(variant.id)
 
     def decisions(self, variant: Variant) -> Mapping[str, Hashable]:
-        from polydl.variants.search.nodes import values_of
-
         if variant.id not in self._choices:
             return {}
         place, choices = self._choices[variant.id]
-        return values_of(self._root.spaces, place, choices)
+        return self._root.alternatives[place].values_of(choices)
 
     def draw(self, count: int, generator: random.Random) -> list[Variant]:
         from polydl.variants.generation import drawn_from
 
         found: list[Variant] = []
-        for _ in range(_DRAWS * count if self._root.spaces else 0):
-            place = generator.randrange(len(self._root.spaces))
-            drawn = drawn_from(self._root.spaces[place], generator)
+        alternatives = self._root.alternatives
+        for _ in range(_DRAWS * count if alternatives else 0):
+            place = generator.randrange(len(alternatives))
+            drawn = drawn_from(alternatives[place].space, generator)
             if drawn is None or drawn[0].id in self._drawn:
                 continue
             variant, choices = drawn

@@ -70,12 +70,12 @@ class BoundSearch:
 
     def _enter(self, node: Node) -> None:
         self.opened += 1
-        for _ in range(_WALKED if node.undecided else 1):
+        name = node.next_decision
+        for _ in range(_WALKED if name is not None else 1):
             found = walked(node, self._generator)
             if found is not None and found.variant.id not in self._proposed:
                 self._waiting[found.variant.id] = self._expectations.remember(found)
-        if node.undecided:
-            name = node.undecided[0]
+        if name is not None:
             for value in node.values(name):
                 narrower = node.take(name, value)
                 if narrower is not None:

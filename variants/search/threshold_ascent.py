@@ -121,28 +121,27 @@ class ThresholdAscent:
     def _simulated(self, candidate: _Candidate) -> list[Variant]:
         """A candidate is opened, and the most promising of a few walks from it proposed, if one is new."""
         self.opened += 1
-        undecided = bool(candidate.node.undecided)
-        walks = [self._walked(candidate.node) for _ in range(_WALKED if undecided else 1)]
-        if undecided:
-            self._open(candidate)
+        name = candidate.node.next_decision
+        walks = [self._walked(candidate.node) for _ in range(_WALKED if name is not None else 1)]
+        if name is not None:
+            self._open(candidate, name)
         candidate.done = not candidate.children
         fresh = [each for each in walks if each is not None and each.variant.id not in self._proposed]
         chosen = self._expectations.ordered([self._expectations.remember(each) for each in fresh])[:1]
         self._proposed.update(variant.id for variant in chosen)
         return chosen
 
-    def _open(self, candidate: _Candidate) -> None:
-        candidate.name = candidate.node.undecided[0]
-        for value in candidate.node.values(candidate.name):
-            narrower = candidate.node.take(candidate.name, value)
+    def _open(self, candidate: _Candidate, name: str) -> None:
+        candidate.name = name
+        for value in candidate.node.values(name):
+            narrower = candidate.node.take(name, value)
             if narrower is not None:
-                tried = {key: own for key, own in candidate.tried.items() if own.get(candidate.name) == value}
+                tried = {key: own for key, own in candidate.tried.items() if own.get(name) == value}
                 candidate.children[value] = _Candidate(narrower, narrower.least_seconds(), tried=tried)
 
     def _walked(self, node: Node) -> Walked | None:
         """A variant that a candidate may become; None at a dead end, or where nothing can beat the best time."""
-        while node.undecided:
-            name = node.undecided[0]
+        while (name := node.next_decision) is not None:
             narrower = [each for value in node.values(name) if (each := node.take(name, value)) is not None]
             gains = [self._gain(each) for each in narrower]
             if not any(gains):

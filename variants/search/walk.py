@@ -41,8 +41,7 @@ def walked(node: Node, generator: random.Random, weights: Weights = evenly) -> W
 
 
 def _walk(node: Node, generator: random.Random, weights: Weights) -> Walked | None:
-    while node.undecided:
-        name = node.undecided[0]
+    while (name := node.next_decision) is not None:
         values = list(node.values(name))
         chances = list(weights(name, values))
         narrower = None
