@@ -20,13 +20,12 @@ from polydl.variants.decisions import (
     Decision,
     DecisionSpace,
     Domains,
-    Draw,
     Partial,
-    Sampler,
     complete,
     count,
     enumerate_all,
 )
+from polydl.variants.draws import Draw, Sampler
 
 Row = tuple[tuple[str, Any], ...]
 

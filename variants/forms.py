@@ -11,7 +11,8 @@ from itertools import accumulate, combinations
 from math import factorial, prod
 from typing import Any
 
-from polydl.variants.decisions import Assignment, Draw, Partial
+from polydl.variants.decisions import Assignment, Partial
+from polydl.variants.draws import Draw
 from polydl.variants.nest_model import INSIDE, OUTSIDE, NestModel, ParallelLoop, run_values, tile_name
 from polydl.variants.nest_rules import CACHE_TILED_LOOPS
 

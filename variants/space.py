@@ -29,11 +29,11 @@ from polydl.variants.decisions import (
     Constraint,
     DecisionSpace,
     Partial,
-    Sampler,
     complete,
     count,
     enumerate_all,
 )
+from polydl.variants.draws import Sampler
 from polydl.variants.forms import Forms
 from polydl.variants.nest_facts import NestFacts
 from polydl.variants.nest_model import NestModel

@@ -30,7 +30,12 @@ def with_far_counter(program: Program, draw: Random) -> Program:
     That counter is used undivided, and in subscripts, bounds and conditions alone.
     """
     forms: list[Sum] = []
-    _with_forms(program.body, lambda form: (forms.append(form), form)[1])
+
+    def seen(form: Sum) -> Sum:
+        forms.append(form)
+        return form
+
+    _with_forms(program.body, seen)
     values = [part.form for node in nodes(program.body) for part in parts_of(node) if isinstance(part, Index)]
     unfit = {name for form in (*values, *(form for form in forms if form.divisor != 1)) for _, name in form.terms}
     names = sorted({node.name for node in nodes(program.body) if isinstance(node, Loop)} - unfit)
