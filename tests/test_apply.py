@@ -106,7 +106,7 @@ def test_a_broken_dependence_is_named_with_its_lines(tmp_path: Path) -> None:
         ((Tile(7, "i", (12,)),), "there is no nest 7"),
         ((UseMicrokernel(1, "libxsmm", "j", "i", "k"),), "no microkernel `libxsmm` among c"),
         ((UseMicrokernel(1, "c", "k", "i", "j"),), "no match for `c`"),
-        ((Pack("S1", "C", (1, 0)),), "`C` is written"),
+        ((Pack("S1", "C", (1, 0)),), "`C` is read and written by S1"),
     ],
 )
 def test_a_step_that_cannot_be_taken_says_why(tmp_path: Path, steps: tuple[Step, ...], message: str) -> None:

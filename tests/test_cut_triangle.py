@@ -82,7 +82,7 @@ def test_other_sizes_and_loops_are_refused(tmp_path: Path) -> None:
 
 def test_dependences_between_parts_forbid_it(tmp_path: Path) -> None:
     nest = parse(tmp_path, JOINED)
-    with pytest.raises(IllegalVariantError, match="dependence on `b` joins the parts"):
+    with pytest.raises(IllegalVariantError, match=r"dependence on `b` .* joins the parts"):
         rewritten(nest, (CutTriangle("S0", "k", "i", 12),))
 
 

@@ -63,7 +63,7 @@ def test_one_proof_holds_for_all_sizes(tmp_path: Path) -> None:
 
     assert tiled(Tile("m", 7), Tile("k", 5), Tile("n", 4)) == ""
     assert tiled(Tile("k", 5), Tile("n", 9, parallel=True), Tile("m", 64), Tile("n", 3)) == ""
-    assert "running `k_t1` in parallel" in tiled(Tile("k", 5, parallel=True), Tile("m", 7), Tile("n", 4))
+    assert "by running `k_t1` in parallel" in tiled(Tile("k", 5, parallel=True), Tile("m", 7), Tile("n", 4))
     # One tile of k, at all sizes of the range: threads have nothing to share.
     assert tiled(Tile("k", 40, parallel=True), Tile("m", 7), Tile("n", 4)) == ""
 

@@ -62,7 +62,7 @@ def test_the_parts_are_rectangular_and_in_order_and_the_largest_keeps_the_name(t
 @pytest.mark.parametrize(
     ("source", "cuts", "message"),
     [
-        (SWEEP, (("i", (20,)),), "a RAW dependence on `a` joins the parts"),
+        (SWEEP, (("i", (20,)),), "the RAW dependence on `a` within S0 (line 4) joins the parts"),
         (DEPTHWISE, (("y", ()),), "no parts begin at []"),
         (DEPTHWISE, (("y", (0, 4)),), "`y` goes from 0 to 8"),
         (DEPTHWISE, (("y", (3,)), ("y", (5,))), "no loop `y` to cut once"),

@@ -115,6 +115,11 @@ class Statement:
     origin: Origin = "source"
 
     @property
+    def place(self) -> str:
+        """Its name and its line, as messages say where it is."""
+        return f"{self.name} (line {self.line})"
+
+    @property
     def depth(self) -> int:
         """The number of loops around it."""
         return len(self.iterators)

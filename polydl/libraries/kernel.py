@@ -122,9 +122,4 @@ def broken(kernel: PlannedKernel) -> str:
     """
     scop, left = kernel.rewritten.scop, kernel.rewritten
     found = violations(scop, kernel.plan.schedule, left.dependences, reassociate=left.reassociate)
-    if not found:
-        return ""
-    dependence = found[0].dependence
-    lines = [scop.statement(name).line for name in (dependence.source, dependence.target)]
-    how = f"running `{found[0].parallel}` in parallel" if found[0].parallel else "the order"
-    return f"the {dependence.kind} dependence on `{dependence.array}` from line {lines[0]} to line {lines[1]}, by {how}"
+    return found[0].reason(scop) if found else ""

@@ -141,7 +141,7 @@ class Applied:
         microkernel takes.
         """
         if self.violations:
-            raise IllegalVariantError(f"variant {self.variant.id} is illegal: {self.reason(self.violations[0])}")
+            raise IllegalVariantError(f"variant {self.variant.id} is illegal: {self.violations[0].reason(self.scop)}")
         proved(self.scop, self.prepared, self.rewritten.dependences)
         for site in self.sites.values():
             for _, shape in site.gemm.shapes():
@@ -152,18 +152,6 @@ class Applied:
                         f"{refusal}"
                     )
         return self
-
-    def reason(self, violation: Violation) -> str:
-        """What a violation breaks, in words with source lines."""
-        dependence = violation.dependence
-        source, target = self.scop.statement(dependence.source), self.scop.statement(dependence.target)
-        places = (
-            f"within {source.name} (line {source.line})"
-            if source.name == target.name
-            else f"from {source.name} (line {source.line}) to {target.name} (line {target.line})"
-        )
-        by = f" by running `{violation.parallel}` in parallel" if violation.parallel else ""
-        return f"the {dependence.kind} dependence on `{dependence.array}` {places} is broken{by}"
 
 
 def apply(

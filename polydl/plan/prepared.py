@@ -16,6 +16,7 @@ from polydl.ir.scop import ALIGNMENT, Array, Scop
 from polydl.ir.statement import Statement
 from polydl.plan.nest_plan import NestPlan, Plan
 from polydl.poly.dependences import Dependence
+from polydl.poly.legality import in_words
 
 
 @dataclass(frozen=True)
@@ -98,10 +99,7 @@ def proved(scop: Scop, part: Prepared, dependences: Sequence[Dependence]) -> Non
             continue
         source, target = (name in part.statements for name in (dependence.source, dependence.target))
         if (target and not source) or (source and not target and dependence.kind != "RAW"):
-            raise IllegalVariantError(
-                f"the {dependence.kind} dependence on `{dependence.array}` from {dependence.source} (line "
-                f"{scop.statement(dependence.source).line}) to {dependence.target} is broken by preparing one of them"
-            )
+            raise IllegalVariantError(f"{in_words(scop, dependence)} is broken by preparing one of them")
 
 
 def _may_be(scop: Scop, statement: Statement, nest: NestPlan) -> bool:

@@ -15,6 +15,8 @@ import islpy as isl
 
 from polydl.ir.schedule import Loop, Schedule
 from polydl.ir.scop import Scop
+from polydl.ir.statement import Statement
+from polydl.ir.working_sets import DependenceKind
 from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
 from polydl.poly.iterations import in_one_iteration
@@ -126,6 +128,23 @@ class Violation:
     dependence: Dependence
     #: the parallel loop whose threads break it; None where the order does
     parallel: str | None = None
+
+    def reason(self, scop: Scop) -> str:
+        """What is broken, in words with source lines; ``scop`` has the statements that the dependence is between."""
+        by = f" by running `{self.parallel}` in parallel" if self.parallel else ""
+        return f"{in_words(scop, self.dependence)} is broken{by}"
+
+
+def in_words(scop: Scop, dependence: Dependence) -> str:
+    """A dependence as messages say it: its kind and its array, its statements and their source lines."""
+    source, target = scop.statement(dependence.source), scop.statement(dependence.target)
+    return between_in_words(dependence.kind, dependence.array, source, target)
+
+
+def between_in_words(kind: DependenceKind, array: str, source: Statement, target: Statement) -> str:
+    """``in_words`` for a dependence between two statements that is known by these alone."""
+    between = f"within {source.place}" if source.name == target.name else f"from {source.place} to {target.place}"
+    return f"the {kind} dependence on `{array}` {between}"
 
 
 def _parallel_positions(dimensions: tuple[int | Loop, ...]) -> list[int]:

@@ -162,8 +162,9 @@ def coalesce(scop: Scop, step: Coalesce, dependences: Sequence[Dependence], *, r
             for name, dimensions in original_schedule(scop).statements
         )
     )
-    if violations(scop, moved, dependences, reassociate=reassociate):
-        raise IllegalVariantError(f"`{step.inner}` can't be moved next to `{step.outer}`")
+    broken = violations(scop, moved, dependences, reassociate=reassociate)
+    if broken:
+        raise IllegalVariantError(f"{broken[0].reason(scop)} by moving `{step.inner}` next to `{step.outer}`")
     views = {name: _view(scop, scop.array(name), first) for name, first in coalescing.merged.items()}
     statements = tuple(
         _coalesced(scop, each, coalescing, views) if each.name in coalescing.pairs else each for each in scop.statements

@@ -75,20 +75,30 @@ def complete_from(scop: Scop, reader: Statement, array: Array) -> int:
 
     Nests come one after the other (``distributed``). Raises IllegalVariantError if it is written later.
     """
-    if written_later(scop, reader, array):
-        raise IllegalVariantError(f"`{array.name}` is written, so that a copy would go stale")
-    return max((place + 1 for place in _writers(scop, array)), default=0)
+    require_written_before(scop, reader, array)
+    return max((writer.betas[0] + 1 for writer in _writers(scop, array)), default=0)
 
 
-def written_later(scop: Scop, reader: Statement, array: Array) -> bool:
-    """Whether something writes an array in the nest of ``reader`` or after it."""
-    return any(place >= reader.betas[0] for place in _writers(scop, array))
+def require_written_before(scop: Scop, reader: Statement, array: Array) -> None:
+    """Raises IllegalVariantError if something writes an array in the nest of ``reader`` or after it."""
+    writer = later_writer(scop, reader, array)
+    if writer is not None and writer.name == reader.name:
+        raise IllegalVariantError(f"`{array.name}` is read and written by {reader.place}: a copy would go stale")
+    if writer is not None:
+        raise IllegalVariantError(
+            f"`{array.name}`, which {reader.place} reads, is written by {writer.place}: a copy would go stale"
+        )
 
 
-def _writers(scop: Scop, array: Array) -> list[int]:
-    """The places of the nests that write an array."""
+def later_writer(scop: Scop, reader: Statement, array: Array) -> Statement | None:
+    """The first statement that writes an array in the nest of ``reader`` or after it, if there is one."""
+    return next((writer for writer in _writers(scop, array) if writer.betas[0] >= reader.betas[0]), None)
+
+
+def _writers(scop: Scop, array: Array) -> list[Statement]:
+    """The statements that write an array."""
     memory = array.memory
-    return [s.betas[0] for s in scop.statements if any(scop.array(each.array).memory == memory for each in s.writes)]
+    return [s for s in scop.statements if any(scop.array(each.array).memory == memory for each in s.writes)]
 
 
 def dimension_groups(joined: Sequence[int]) -> list[range]:

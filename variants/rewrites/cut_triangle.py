@@ -111,7 +111,7 @@ def cut_triangle(scop: Scop, step: CutTriangle, known: Sequence[Dependence]) -> 
     square = _square(scop, statement, rows, columns)
     if square is None or step.size not in _halves(square[1]):
         raise IllegalVariantError(f"no squares down to {step.size} rows fill the triangle of {statement.name}")
-    require_unjoined(statement, (rows, columns), known)
+    require_unjoined(scop, statement, (rows, columns), known)
     low, extent = square
     block = fresh_name(scop, f"{step.rows}_square")
     sizes = [size for size in _halves(extent) if size >= step.size]

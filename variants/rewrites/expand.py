@@ -28,6 +28,7 @@ from polydl.poly.boxes import bounding_box
 from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence, dependences
 from polydl.poly.iterations import in_one_iteration
+from polydl.poly.legality import between_in_words
 from polydl.poly.nests import distribute
 from polydl.poly.schedules import original_schedule, schedule_length, time_map
 from polydl.rewrite_contract import Phase, Proposal, Request
@@ -130,8 +131,7 @@ def expand(scop: Scop, step: Expand) -> Scop:
 
 @limited
 def _expanded(scop: Scop, users: Sequence[Statement], array: Array, places: tuple[int, ...]) -> Scop:
-    if not _reads_own_writes(scop, users, array, places):
-        raise IllegalVariantError(f"an iteration reads of `{array.name}` what it has not written")
+    _require_own_writes(scop, users, array, places)
     ranges = [bounding_box(_iterations(user, places)) for user in users]
     box = tuple(
         (min(each[number][0] for each in ranges), max(each[number][1] for each in ranges))
@@ -179,10 +179,11 @@ def _iterations(statement: Statement, places: Sequence[int]) -> isl.Set:
     return domain.reset_tuple_id()
 
 
-def _reads_own_writes(scop: Scop, users: Sequence[Statement], array: Array, places: Sequence[int]) -> bool:
-    """Whether the last write of each element that is read is one in the same iteration of the loops at ``places``.
+def _require_own_writes(scop: Scop, users: Sequence[Statement], array: Array, places: Sequence[int]) -> None:
+    """Raises IllegalVariantError unless the last write of each element that is read is in the same iteration.
 
-    That is value-based dependence analysis (Feautrier, Dataflow Analysis of Array and Scalar References, 1991).
+    That is one of the loops at ``places``. The test is value-based dependence analysis (Feautrier, Dataflow Analysis of
+    Array and Scalar References, 1991).
     """
     order = original_schedule(scop)
     length = schedule_length(order)
@@ -196,9 +197,19 @@ def _reads_own_writes(scop: Scop, users: Sequence[Statement], array: Array, plac
                 reads = reads.union(relation) if access.kind == "read" else reads
                 writes = writes.union(relation) if access.kind == "write" else writes
     flow = isl.UnionAccessInfo.from_sink(reads).set_must_source(writes).set_schedule_map(times).compute_flow()
-    if not flow.get_must_no_source().is_empty():
-        return False
-    return all(each.is_subset(in_one_iteration(each, places)) for each in _maps(flow.get_must_dependence()))
+    by_name = {user.name: user for user in users}
+    without = {each.get_tuple_name(isl.dim_type.in_) for each in _maps(flow.get_must_no_source())}
+    for user in users:
+        if user.name in without:
+            raise IllegalVariantError(f"{user.place} reads of `{array.name}` what the loops around it have not written")
+    across = [each for each in _maps(flow.get_must_dependence()) if not each.is_subset(in_one_iteration(each, places))]
+    if across:
+        names = min((each.get_tuple_name(isl.dim_type.in_), each.get_tuple_name(isl.dim_type.out)) for each in across)
+        source, target = (by_name[name] for name in names)
+        loops = " ".join(source.iterators[place] for place in places)
+        raise IllegalVariantError(
+            f"{between_in_words('RAW', array.name, source, target)} leads from one iteration of {loops} to another"
+        )
 
 
 def _maps(union: isl.UnionMap) -> list[isl.Map]:

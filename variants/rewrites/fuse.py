@@ -20,7 +20,7 @@ from polydl.ir.scop import Scop, SharedLoops
 from polydl.ir.statement import Access, Statement
 from polydl.ir.variant import RewriteStep
 from polydl.poly.dependences import Dependence
-from polydl.poly.legality import Decided, violations
+from polydl.poly.legality import Decided, in_words, violations
 from polydl.poly.schedules import original_schedule
 from polydl.rewrite_contract import Phase, Proposal, Request
 
@@ -110,10 +110,7 @@ def fuse(
     )
     broken = violations(scop, moved, known, reassociate=reassociate, decided=decided)
     if broken:
-        first = broken[0].dependence
-        raise IllegalVariantError(
-            f"the {first.kind} dependence on `{first.array}` from {first.source} to {first.target} would be broken"
-        )
+        raise IllegalVariantError(broken[0].reason(scop))
     leader = members[0]
     arrays = {array.name for array in scop.arrays}
     if arrays & set(leader.iterators):
@@ -167,12 +164,20 @@ def _positions(
     if strangers:
         raise IllegalVariantError(f"{strangers[0]} shares a loop with a statement that is to be fused")
     waiting = sorted(set(node.values()))
-    edges = {(node[d.source], node[d.target]) for d in known if node[d.source] != node[d.target]}
+    edges: dict[tuple[int, int], Dependence] = {}
+    for dependence in known:
+        if node[dependence.source] != node[dependence.target]:
+            edges.setdefault((node[dependence.source], node[dependence.target]), dependence)
     place: dict[int, int] = {}
     while waiting:
         ready = [each for each in waiting if not any((other, each) in edges for other in waiting)]
         if not ready:
-            raise IllegalVariantError("what runs in between needs the first of them, and the last one needs that")
+            # Before nests were merged they had an order, so that each cycle leads through the merged ones.
+            there = next(edges[home, other] for other in waiting if (home, other) in edges)
+            back = next(edges[other, home] for other in waiting if (other, home) in edges)
+            raise IllegalVariantError(
+                f"{in_words(scop, there)} or {in_words(scop, back)} is broken, since nothing runs between merged loops"
+            )
         place[ready[0]] = len(place)
         waiting.remove(ready[0])
     betas = {s.name: (place[node[s.name]], *s.betas[1:]) for s in scop.statements}

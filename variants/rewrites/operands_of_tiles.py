@@ -42,7 +42,7 @@ def materialized_in_tiles(scop: Scop, statement: Statement, operand: Operand, gr
     for access in sources:
         if access.moving_loops - {*loops, *range(group.loops)}:
             raise IllegalVariantError(f"`{access.array}` moves in other loops than `{operand.access.array}`")
-        _check_complete(scop, access, group, place)
+        _check_complete(scop, statement, access, group)
     # Threads have tiles of the same wavefront at a time.
     slots = (group.parallel_loop,) if group.parallel else ()
     dimensions = (*slots, *loops)
@@ -84,14 +84,17 @@ def _order(scop: Scop, statement: Statement, access: Access, group: SharedLoops)
     return sorted(inside, key=lambda loop: (abs(scop.stride(written, loop)) == 1, -scop.stride(access, loop)))
 
 
-def _check_complete(scop: Scop, access: Access, group: SharedLoops, place: int) -> None:
+def _check_complete(scop: Scop, reader: Statement, access: Access, group: SharedLoops) -> None:
     """Raises IllegalVariantError where an element that a tile reads is written in it, at that place or later."""
     read = _of_tiles(access.relation, group.loops)
     for other in scop.statements:
-        if other.name in group.statements and other.betas[group.loops] >= place:
+        if other.name in group.statements and other.betas[group.loops] >= reader.betas[group.loops]:
             for write in other.writes:
                 if write.array == access.array and not _of_tiles(write.relation, group.loops).is_disjoint(read):
-                    raise IllegalVariantError(f"`{access.array}` is written in the tile, so that a copy would go stale")
+                    raise IllegalVariantError(
+                        f"`{access.array}`, which {reader.place} reads, is written in the same tile by {other.place}: "
+                        "a copy would go stale"
+                    )
 
 
 def _of_tiles(relation: str, loops: int) -> isl.Map:

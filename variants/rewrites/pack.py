@@ -22,7 +22,7 @@ from polydl.match.product import NoMatch, ProductForm, product_form
 from polydl.poly.boxes import bounding_box
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Phase, Proposal, Request
-from polydl.variants.rewrites.copies import with_copy, written_later
+from polydl.variants.rewrites.copies import later_writer, with_copy
 from polydl.variants.rewrites.split import extents_of
 
 # How many proposals are worth a space, those that copy the fewest bytes first.
@@ -161,7 +161,7 @@ def _packs(scop: Scop, statement: Statement, form: ProductForm, m: int, n: int, 
         if order is None:
             return None
         packs.append(Pack(statement.name, form.b.array, order))
-    stale = any(written_later(scop, statement, scop.array(pack.array)) for pack in packs)
+    stale = any(later_writer(scop, statement, scop.array(pack.array)) for pack in packs)
     if stale or len({pack.array for pack in packs}) != len(packs):
         return None
     return tuple(packs) or None

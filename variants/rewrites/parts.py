@@ -13,6 +13,7 @@ from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.poly.dependences import Dependence
 from polydl.poly.iterations import in_one_iteration
+from polydl.poly.legality import in_words
 
 
 def require_apart(scop: Scop, statement: Statement) -> None:
@@ -25,13 +26,13 @@ def require_apart(scop: Scop, statement: Statement) -> None:
         raise IllegalVariantError(f"{statement.name} computes with its loop counters")
 
 
-def require_unjoined(statement: Statement, loops: Iterable[int], known: Iterable[Dependence]) -> None:
+def require_unjoined(scop: Scop, statement: Statement, loops: Iterable[int], known: Iterable[Dependence]) -> None:
     """Raises IllegalVariantError if a dependence leads to an instance with another value of one of the ``loops``."""
     for dependence in known:
         if dependence.source == dependence.target == statement.name:
             relation = isl.Map(dependence.relation)
             if not relation.is_subset(in_one_iteration(relation, loops)):
-                raise IllegalVariantError(f"a {dependence.kind} dependence on `{dependence.array}` joins the parts")
+                raise IllegalVariantError(f"{in_words(scop, dependence)} joins the parts")
 
 
 def part_names(scop: Scop, name: str, number: int) -> list[str]:

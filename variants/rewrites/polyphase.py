@@ -27,6 +27,7 @@ from polydl.ir.variant import RewriteStep, StatementName
 from polydl.match.convolution import convolution, strided_axes
 from polydl.poly.counting import count, limited
 from polydl.poly.dependences import Dependence
+from polydl.poly.legality import in_words
 from polydl.poly.substitution import renamed, with_iterators
 from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.parts import in_parts, part_names, require_apart
@@ -122,9 +123,7 @@ def polyphase(scop: Scop, step: Polyphase, known: Sequence[Dependence], *, reass
             relation = isl.Map(dependence.relation)
             for earlier, later in combinations(parts, 2):
                 if not relation.intersect_domain(later).intersect_range(earlier).is_empty():
-                    raise IllegalVariantError(
-                        f"a {dependence.kind} dependence on `{dependence.array}` goes back from one part to another"
-                    )
+                    raise IllegalVariantError(f"{in_words(scop, dependence)} goes back from one part to another")
     return parted
 
 

@@ -400,7 +400,4 @@ def _check(scop: Scop, group: SharedLoops, dependences: Sequence[Dependence], re
         order = tuple((name, threaded(times) if name in group.statements else times) for name, times in order)
     broken = violations(scop, Schedule(order), dependences, reassociate=reassociate)
     if broken:
-        first = broken[0].dependence
-        raise IllegalVariantError(
-            f"the {first.kind} dependence on `{first.array}` from {first.source} to {first.target} would be broken"
-        )
+        raise IllegalVariantError(broken[0].reason(scop))

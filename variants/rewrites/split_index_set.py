@@ -104,7 +104,7 @@ def split_index_set(scop: Scop, step: SplitIndexSet, known: Sequence[Dependence]
     statement = scop.statement(step.statement)
     require_apart(scop, statement)
     ranges = _ranges(statement, step.cuts)
-    require_unjoined(statement, ranges, known)
+    require_unjoined(scop, statement, ranges, known)
     return in_parts(scop, statement, _named(scop, _parts(statement, ranges)))
 
 

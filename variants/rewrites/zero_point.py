@@ -40,7 +40,7 @@ from polydl.match.factors import accesses_in, added_value, with_added_value
 from polydl.match.zero import sets_to_zero
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Phase, Proposal, Request
-from polydl.variants.rewrites.copies import complete_from, inserted, written_later
+from polydl.variants.rewrites.copies import complete_from, inserted, later_writer, require_written_before
 
 _INTEGERS = (*BYTES, "short", "unsigned short", "int")
 
@@ -130,8 +130,7 @@ def without_zero_point(scop: Scop, step: ZeroPoint) -> Scop:
     zeros = accesses_in(statement, chosen.zero)
     place = max(complete_from(scop, statement, scop.array(access.array)) for access in sources)
     for access in zeros:
-        if written_later(scop, statement, scop.array(access.array)):
-            raise IllegalVariantError(f"`{access.array}` is written after {statement.name}")
+        require_written_before(scop, statement, scop.array(access.array))
     assert statement.box is not None
     kept = [loop for loop in outer if any(loop in access.moving_loops for access in sources)]
     extents = box_extents(statement.box)
@@ -308,7 +307,7 @@ def _first_values(scop: Scop, product: Statement) -> Statement | None:
     all_sums = isl.Map(product.writes[0].relation).range()
     sets = last.body.kind == "op" and last.body.text == "=" and last.writes[0].array == product.writes[0].array
     own = [access for access in last.accesses if scop.array(access.array).memory == memory]
-    kept = not any(written_later(scop, last, scop.array(access.array)) for access in last.reads)
+    kept = not any(later_writer(scop, last, scop.array(access.array)) for access in last.reads)
     if not sets or len(own) > 1 or not kept or sets_to_zero(last):
         return None
     return last if written.is_injective() and written.range().is_equal(all_sums) else None
