@@ -208,6 +208,27 @@ def test_optimize_leaves_to_the_search_what_is_not_pinned(polydl: Any, matmul: s
     assert not [step for step in steps if step["step"].startswith("pack")]
 
 
+def test_pins_may_ask_for_what_is_not_tried_otherwise(polydl: Any, matmul: str) -> None:
+    found = polydl(
+        "variants",
+        matmul,
+        "--threads",
+        "1",
+        "--max-variants",
+        "5",
+        "--pin",
+        "microkernel=none",
+        "--pin",
+        "tile i=7",
+        "--json",
+        "-",
+    )
+    steps = [[step for step in each["steps"] if step.get("loop") == "i"] for each in found.document["variants"]]
+    assert steps
+    assert [step["sizes"] for own in steps for step in own if step["step"] == "tile"] == [[7]] * len(steps)
+    assert "use_microkernel" not in str(found.document["variants"])
+
+
 def test_parse_shows_loops_and_accesses(polydl: Any, tmp_path: Path) -> None:
     (tmp_path / "stencil.c").write_text(STENCIL)
     ended = polydl("parse", "stencil.c")

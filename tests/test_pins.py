@@ -70,6 +70,30 @@ def test_a_tile_has_the_size_of_a_pin(space: VariantSpace) -> None:
         assert all(len(step.sizes) == 1 for step in variant.nest_steps if isinstance(step, Tile) and step.nest == 0)
 
 
+def test_a_pinned_tile_may_have_a_size_that_is_not_tried_otherwise(space: VariantSpace) -> None:
+    """Of a call's loop a multiple of what the call takes, of another loop any size; both are proved legal."""
+    [nest] = space.spaces
+    assert all(36 not in sizes.get("i", ()) for sizes in nest.model.sizes)
+    for pins in (("tile i=36",), ("tile i=7", "microkernel=none"), ("microkernel=none", "tile k=33", "tile i=7")):
+        for variant in variants(space, *pins)[:20]:
+            tiles = {step.loop: step.sizes[0] for step in variant.nest_steps if isinstance(step, Tile)}
+            assert all(f"tile {loop}={size}" in pins for loop, size in tiles.items() if size in (7, 33, 36))
+            assert {7, 33, 36} & {*tiles.values()}
+            space.apply(variant).prove()
+
+
+def test_without_a_microkernel_loops_stay_plain_and_the_space_is_that_of_no_microkernels(space: VariantSpace) -> None:
+    [nest] = space.spaces
+    assert all(shape.match is not None for shape in nest.shapes)
+    without = pinned(space, ["microkernel=none"])
+    [report] = without.reports
+    assert (report.kernel, report.reason) == (None, "a pin leaves out microkernels")
+    [plain] = pipeline.space_on(space.source, nest.machine, microkernel="none", fewer_products=False).spaces
+    assert set(without.spaces[0].choices) == set(plain.choices)
+    found = variants(space, "microkernel=none")
+    assert not any(isinstance(step, UseMicrokernel) for variant in found for step in variant.nest_steps)
+
+
 @pytest.mark.parametrize("name", ["c", "libxsmm"])
 def test_a_pinned_microkernel_is_the_only_one(space: VariantSpace, name: str) -> None:
     kernels = {
@@ -131,11 +155,12 @@ def test_a_pinned_space_is_counted_and_sampled(space: VariantSpace) -> None:
 @pytest.mark.parametrize(
     ("pin", "message", "remedy"),
     [
-        ("tile i=20", "is about no decision", "tile i=48"),
+        ("tile i=20", "is about no decision", "tile i=20 beside microkernel=none"),
+        ("tile i=96", "is about no decision", "tile i=48"),
         ("tile q=8", "is about no decision", "tile i=0"),
         ("order=i,q", "is about no decision", "order="),
         ("order=i", "puts nothing in order", "order=i,j"),
-        ("microkernel=mkl", "is about no decision", "microkernel=libxsmm"),
+        ("microkernel=mkl", "is about no decision", "microkernel=libxsmm, microkernel=none"),
         ("parallel=q", "is about no decision", "parallel=i"),
         ("unroll=3", "is about no decision", "unroll=0"),
         ("stream=maybe", "is no pin", "stream=no"),

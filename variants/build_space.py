@@ -28,8 +28,7 @@ from polydl.poly.dependences import Dependence
 from polydl.poly.legality import Directions, violations
 from polydl.poly.nests import Nest, distributed
 from polydl.rewrite_contract import Phase, Proposal, Request, Rewrite
-from polydl.variants.register_blocks import register_blocks
-from polydl.variants.shapes import Shape, best_shapes, shapes_of
+from polydl.variants.shapes import Shape, best_shapes, plain_shapes, shapes_of
 from polydl.variants.space import MINOR_SHARE, NestSpace
 
 
@@ -287,7 +286,7 @@ def _space(left: RewrittenScop, source: Scop, about: _About, rewrites: tuple[Sco
             kernel = kernel if shapes[0].match is not None else None
         way = left.directions[nest.index]
         if shapes[0].match is None:
-            shapes = _with_register_blocks(scop, nest, way, about.machine) or shapes
+            shapes = plain_shapes(scop, nest, way, about.machine)
         # In loops of isl's there is nothing left to decide.
         fixed = any(group.fixed and nest.statements[0] in group.statements for group in scop.shared)
         minor = fixed or nest.transform is not None or work[nest.index] < MINOR_SHARE * sum(work.values())
@@ -313,13 +312,6 @@ def _space(left: RewrittenScop, source: Scop, about: _About, rewrites: tuple[Sco
         left.numerics,
         rewrites,
     )
-
-
-def _with_register_blocks(scop: Scop, nest: Nest, way: Directions, machine: Machine) -> tuple[Shape, ...]:
-    """The register blocks of a nest without a microkernel; none for most nests."""
-    extents = {nest.depth + place: high - low + 1 for place, (low, high) in enumerate(loop_bounds(scop, nest))}
-    blocks = register_blocks(scop, nest, way, extents, machine)
-    return tuple(Shape(None, block=each, cycles_per_operation=each.cycles_per_operation) for each in blocks)
 
 
 def _sums_forwards(scop: Scop, nest: Nest, shape: Shape) -> bool:

@@ -58,6 +58,8 @@ class NestFacts:
     leading: bool = False
     #: Arrays that it may write past the caches.
     streamable: tuple[str, ...] = ()
+    #: Sizes of further tiles that a person asks for, beside those that are tried anyway, each with its loop.
+    asked_tiles: tuple[tuple[str, int], ...] = ()
 
     @cached_property
     def bounds(self) -> tuple[tuple[int, int], ...]:
@@ -112,9 +114,12 @@ class NestFacts:
             if name in self.call_loops or name in batch:
                 continue
             inner = roles.get(name, 1)
-            tried = [inner * steps for steps in CACHE_TILE_STEPS] if inner > 1 else CACHE_TILES
-            fitting = tuple([size for size in tried if size < extent])
-            if fitting and (inner > 1 or extent >= 2 * CACHE_TILES[0]):
+            tried = {inner * steps for steps in CACHE_TILE_STEPS} if inner > 1 else {*CACHE_TILES}
+            if inner == 1 and extent < 2 * CACHE_TILES[0]:
+                tried = set()
+            tried |= {size for loop, size in self.asked_tiles if loop == name and size > inner and not size % inner}
+            fitting = tuple(sorted([size for size in tried if size < extent]))
+            if fitting:
                 sizes[name] = fitting
         return sizes
 

@@ -3,8 +3,9 @@
 A pin is a line of text:
 
 * ``order=i,j,k``: of these loops each lies outside of the next, their coarse tiles among each other as well;
-* ``tile i=32``: loop i gets a further tile of that size for a cache, ``tile i=0`` none;
-* ``microkernel=c``: this one takes the innermost loops where it can;
+* ``tile i=32``: loop i gets a further tile of that size for a cache, whether or not that would be tried otherwise,
+  ``tile i=0`` none;
+* ``microkernel=c``: this one takes the innermost loops where it can, ``microkernel=none`` none;
 * ``parallel=i``: the iterations of loop i, or of its tiles, run on different threads;
 * ``unroll=4``, ``stream=yes``, ``vectors=32``: how plain innermost loops run, ``0`` and ``no`` for as usual;
 * ``no pack``: without this rewrite, by its name, or without a family of them: ``no packing`` is without any copy of an
@@ -20,11 +21,13 @@ from dataclasses import dataclass, replace
 from polydl import registry
 from polydl.errors import OptionError
 from polydl.ir.variant import RewriteStep, ScopStep
+from polydl.match.product import NoMatch
 from polydl.plan.rewrite_steps import rewrite_of
 from polydl.variants.build_space import VariantSpace
 from polydl.variants.decisions import complete
 from polydl.variants.nest_facts import TimeLoop
 from polydl.variants.nest_model import order_name, tile_name
+from polydl.variants.shapes import plain_shapes
 from polydl.variants.space import NestSpace
 
 _EXAMPLES = "order=i,j, tile i=32, microkernel=c, parallel=i, unroll=4, stream=no, vectors=0, no packing"
@@ -39,6 +42,8 @@ class _Pin:
     restrictions: Callable[[NestSpace], Restrictions | None]
     #: What could be said instead, for a nest.
     others: Callable[[NestSpace], Sequence[str]]
+    #: A nest with what it would not try without the pin.
+    extended: Callable[[NestSpace], NestSpace] = lambda nest: nest
 
 
 def pinned(space: VariantSpace, pins: Sequence[str]) -> VariantSpace:
@@ -51,7 +56,7 @@ def pinned(space: VariantSpace, pins: Sequence[str]) -> VariantSpace:
     unwanted = {word for pin in pins if (word := _unwanted(pin)) is not None}
     parsed = [_parsed(pin) for pin in pins if _unwanted(pin) is None]
     alternatives = [other for other in space.alternatives if not unwanted & _words(other.rewrites)]
-    every = (space, *alternatives)
+    every = [_extended(each, parsed) for each in (space, *alternatives)]
     for pin in parsed:
         nests = [nest for each in every for nest in each.spaces if not nest.settled]
         if all(pin.restrictions(nest) is None for nest in nests):
@@ -68,6 +73,20 @@ def pinned(space: VariantSpace, pins: Sequence[str]) -> VariantSpace:
             remedy="leave out one of these pins" if len(pins) > 1 else "leave this pin out: no legal variant is so",
         )
     return replace(first, alternatives=kept)
+
+
+def _extended(space: VariantSpace, pins: Sequence[_Pin]) -> VariantSpace:
+    """The space with what the pins ask for among the values of its decisions."""
+    spaces, reports = [], []
+    for nest, report in zip(space.spaces, space.reports, strict=True):
+        asked = nest
+        for pin in pins if not nest.settled else ():
+            asked = pin.extended(asked)
+        without = report.kernel is not None and asked.shapes[0].match is None
+        refusals = {"": NoMatch("a pin leaves out microkernels")}
+        reports.append(replace(report, kernel=None, refusals=refusals) if without else report)
+        spaces.append(asked)
+    return replace(space, spaces=tuple(spaces), reports=tuple(reports))
 
 
 def _with_pins(space: VariantSpace, pins: Sequence[_Pin]) -> VariantSpace:
@@ -169,15 +188,20 @@ def _tile(text: str, loop: str, size: int) -> _Pin:
 
     def others(nest: NestSpace) -> list[str]:
         if loop in nest.model.tiled:
-            return [f"tile {loop}={each}" for each in (0, *sizes(nest))]
+            called = nest.shapes[0].match is not None and size < nest.extents[loop]
+            beside = [f"{text} beside microkernel=none"] if called else []
+            return [*(f"tile {loop}={each}" for each in (0, *sizes(nest))), *beside]
         return [f"tile {each}=0" for each in nest.model.tiled]
+
+    def extended(nest: NestSpace) -> NestSpace:
+        return replace(nest, asked_tiles=(*nest.asked_tiles, (loop, size)))
 
     def restrictions(nest: NestSpace) -> Restrictions | None:
         if loop in nest.model.tiled:
             return ((tile_name(loop), (size,)),) if size in (0, *sizes(nest)) else None
         return () if loop in nest.nest.loops and not size else None
 
-    return _Pin(text, restrictions, others)
+    return _Pin(text, restrictions, others, extended)
 
 
 def _microkernel(text: str, name: str) -> _Pin:
@@ -188,7 +212,15 @@ def _microkernel(text: str, name: str) -> _Pin:
         numbers = tuple(number for number, kernel in enumerate(kernels(nest)) if kernel == name)
         return (("shape", numbers),) if numbers else None
 
-    return _Pin(text, restrictions, lambda nest: [f"microkernel={kernel}" for kernel in dict.fromkeys(kernels(nest))])
+    def others(nest: NestSpace) -> list[str]:
+        return [f"microkernel={kernel}" for kernel in dict.fromkeys((*kernels(nest), "none"))]
+
+    def extended(nest: NestSpace) -> NestSpace:
+        if name != "none" or nest.shapes[0].match is None:
+            return nest
+        return replace(nest, shapes=plain_shapes(nest.scop, nest.nest, nest.directions, nest.machine))
+
+    return _Pin(text, restrictions, others, extended)
 
 
 def _parallel(text: str, name: str) -> _Pin:

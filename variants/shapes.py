@@ -21,8 +21,13 @@ from math import prod
 from polydl.contracts import GemmShape, Microkernel
 from polydl.contracts.first_cache import repeated_cycles
 from polydl.divisors import divisors
+from polydl.ir.scop import Scop
+from polydl.machine import Machine
 from polydl.match.product import GemmMatch
-from polydl.variants.register_blocks import RegisterBlock
+from polydl.plan.nest_plan import loop_bounds
+from polydl.poly.legality import Directions
+from polydl.poly.nests import Nest
+from polydl.variants.register_blocks import RegisterBlock, register_blocks
 
 SHAPE_SLACK = 1.35
 MANY_COLUMNS = 128
@@ -55,6 +60,14 @@ class Shape:
     def plain(self) -> bool:
         """Whether all loops are still to be put in order."""
         return self.match is None and self.block is None
+
+
+def plain_shapes(scop: Scop, nest: Nest, directions: Directions, machine: Machine) -> tuple[Shape, ...]:
+    """The shapes of a nest without a microkernel: its register blocks, or for most nests all loops still in order."""
+    extents = {nest.depth + place: high - low + 1 for place, (low, high) in enumerate(loop_bounds(scop, nest))}
+    blocks = register_blocks(scop, nest, directions, extents, machine)
+    shapes = (Shape(None, block=each, cycles_per_operation=each.cycles_per_operation) for each in blocks)
+    return tuple(shapes) or (Shape(None),)
 
 
 def _batches(match: GemmMatch, extents: Mapping[int, int]) -> tuple[tuple[int, ...], ...]:
