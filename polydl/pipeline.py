@@ -24,7 +24,7 @@ from polydl.machine import Machine
 from polydl.model.cache_sets import geometry
 from polydl.model.calibrated import calibrated
 from polydl.model.candidate import predicted_candidate
-from polydl.model.traffic import fills
+from polydl.model.traffic import missed_lines
 from polydl.plan.apply import Applied
 from polydl.plan.apply import apply as apply_variant
 from polydl.plan.rewriting import as_written
@@ -377,8 +377,8 @@ def predicted_misses(
     caches = [geometry(level.bytes, core, way) for level, way in zip(machine.caches, known, strict=True)]
     misses = []
     for applied in map(_applying(nest, machine, **options), variants):
-        filled = fills(*applied.modelled, caches, core)
-        misses.append(tuple(sum(sum(arrays.values()) for arrays in level) for level in zip(*filled, strict=True)))
+        missed = missed_lines(*applied.modelled, caches, core)
+        misses.append(tuple(sum(sum(arrays.values()) for arrays in level) for level in zip(*missed, strict=True)))
     return tuple(misses)
 
 

@@ -61,10 +61,10 @@ def test_what_several_copies_add_to_stays_in_a_register() -> None:
         "const float polydl_once0_0 = r[0];",
         "const float polydl_once0_1 = r[1];",
         "for (int j = 0; j <= 89; ++j) {",
-        "float polydl_held0 = s[j];",
-        "polydl_held0 += A[0][j] * polydl_once0_0;",
-        "polydl_held0 += A[1][j] * polydl_once0_1;",
-        "s[j] = polydl_held0;",
+        "float polydl_scalar0 = s[j];",
+        "polydl_scalar0 += A[0][j] * polydl_once0_0;",
+        "polydl_scalar0 += A[1][j] * polydl_once0_1;",
+        "s[j] = polydl_scalar0;",
         "}",
         "}",
     ]
@@ -79,9 +79,9 @@ def test_nothing_is_read_before_a_loop_without_iterations() -> None:
 
 
 def test_different_elements_of_an_array_stay_where_they_are() -> None:
-    assert "polydl_held" not in str(replaced(rows(at("A", "i", "j"), at("A", "i + 2", "j")), known()))
+    assert "polydl_scalar" not in str(replaced(rows(at("A", "i", "j"), at("A", "i + 2", "j")), known()))
     # Nobody writes what is read alone: it may stay as well.
-    assert "polydl_held" not in str(replaced(rows(at("x", "j"), at("A", "i", "j")), known()))
+    assert "polydl_scalar" not in str(replaced(rows(at("x", "j"), at("A", "i", "j")), known()))
 
 
 def test_scalars_and_what_is_written_are_not_read_before_the_loop() -> None:
@@ -95,10 +95,10 @@ def test_a_variable_that_is_written_first_needs_no_value() -> None:
     )
     lines = replaced(ir, known(streamed=("y",), statements="ST"))
     assert lines[1:] == [
-        "float polydl_held0;",
-        "polydl_held0 = x[j];",
-        "polydl_held0 = polydl_held0 * a;",
-        "y[j] = polydl_held0;",
+        "float polydl_scalar0;",
+        "polydl_scalar0 = x[j];",
+        "polydl_scalar0 = polydl_scalar0 * a;",
+        "y[j] = polydl_scalar0;",
         "}",
     ]
     # With one copy, and nothing to be streamed, all stays as it is.
@@ -124,12 +124,12 @@ def copy(last: int | Expr) -> Body:
 def test_short_loops_fill_one_buffer() -> None:
     assert streamed(copy(89), known(streamed=("y",))) == [
         "{",
-        "_Alignas(64) float polydl_held0[90];",
+        "_Alignas(64) float polydl_scalar0[90];",
         "#pragma omp simd simdlen(16)",
         "for (int j = 0; j <= 89; ++j) {",
-        "polydl_held0[j] = x[j];",
+        "polydl_scalar0[j] = x[j];",
         "}",
-        "polydl_stream(&y[0], polydl_held0, (89 - 0 + 1) * sizeof *polydl_held0);",
+        "polydl_stream(&y[0], polydl_scalar0, (89 - 0 + 1) * sizeof *polydl_scalar0);",
         "}",
     ]
 
@@ -138,12 +138,12 @@ def test_long_loops_fill_buffers_piece_by_piece() -> None:
     assert streamed(copy(899), known(count=900, streamed=("y",))) == [
         "for (int polydl_j = 0; polydl_j <= 899; polydl_j += 256) {",
         "const int polydl_j_end = polydl_min(polydl_j + 255, 899);",
-        "_Alignas(64) float polydl_held0[256];",
+        "_Alignas(64) float polydl_scalar0[256];",
         "#pragma omp simd simdlen(16)",
         "for (int j = polydl_j; j <= polydl_j_end; ++j) {",
-        "polydl_held0[j - polydl_j] = x[j];",
+        "polydl_scalar0[j - polydl_j] = x[j];",
         "}",
-        "polydl_stream(&y[polydl_j], polydl_held0, (polydl_j_end - polydl_j + 1) * sizeof *polydl_held0);",
+        "polydl_stream(&y[polydl_j], polydl_scalar0, (polydl_j_end - polydl_j + 1) * sizeof *polydl_scalar0);",
         "}",
     ]
 
@@ -181,9 +181,9 @@ def test_a_temporary_array_of_one_loop_stays_in_a_register_alone() -> None:
     chain = (loop("j", 1, 89, sets("S", at("x", "j"), at("w", "j")), sets("S", at("y", "j"), at("x", "j"))),)
     assert without_dead_stores(chain, "x") == [
         "for (int j = 0; j <= 89; ++j) {",
-        "float polydl_held0;",
-        "polydl_held0 = w[j];",
-        "y[j] = polydl_held0;",
+        "float polydl_scalar0;",
+        "polydl_scalar0 = w[j];",
+        "y[j] = polydl_scalar0;",
         "}",
     ]
     assert "x[j] = w[j];" in without_dead_stores(chain), "the array of a parameter is written"
@@ -201,5 +201,5 @@ def test_what_a_temporary_array_held_before_is_read() -> None:
     """Its first use is a read: an earlier iteration, or another loop, wrote it."""
     chain = (loop("j", 1, 89, adds("S", at("x", "j"), at("w", "j")), sets("S", at("y", "j"), at("x", "j"))),)
     shown = without_dead_stores(chain, "x")
-    assert "float polydl_held0 = x[j];" in shown
-    assert "x[j] = polydl_held0;" in shown
+    assert "float polydl_scalar0 = x[j];" in shown
+    assert "x[j] = polydl_scalar0;" in shown

@@ -197,7 +197,7 @@ def test_what_is_attached_runs_in_the_block(tmp_path: Path) -> None:
     body = pipeline.kernel(applied, machine.vector_bytes).c.partition("static void f(")[2]
     body = body.partition("#undef f")[0]
     assert body.count("#pragma omp simd simdlen(16)") == 1 + body.count("} else {")
-    assert "polydl_held0_0 = 0.0f;" in body
+    assert "polydl_scalar0_0 = 0.0f;" in body
     assert "= output[" not in body
     [candidate] = pipeline.candidates(scop, [variant], machine=machine)
     assert candidate.cycles[0] + candidate.cycles[2] < candidate.cycles[1] / 2
@@ -213,7 +213,7 @@ def test_a_single_image_is_no_sum_around_what_is_attached(tmp_path: Path) -> Non
     assert applied.plan.nests[1].shared_depth == order.index("kj")
     body = pipeline.kernel(applied, machine.vector_bytes).c.partition("#undef")[0]
     assert body.count("#pragma omp simd") == 1
-    assert "polydl_held0_4 = 0.0f;" in body
+    assert "polydl_scalar0_4 = 0.0f;" in body
 
 
 @pytest.mark.native

@@ -79,8 +79,8 @@ def test_a_sum_of_few_terms_begins_and_ends_in_registers(tmp_path: Path) -> None
     kernels = [pipeline.kernel(pipeline.apply(scop, each, machine=MACHINE), 64) for each in variants[:3]]
     for kernel in kernels:
         body = emitted_text(kernel.c, "blur").tuned
-        assert "polydl_held0_0 = 0;" in body
-        assert "= polydl_held0_0 / 9;" in body
+        assert "polydl_scalar0_0 = 0;" in body
+        assert "= polydl_scalar0_0 / 9;" in body
         assert "for (int dy" not in body
         assert "sum_of" not in body
     check_kernels(tmp_path, scop, kernels, threads=1)

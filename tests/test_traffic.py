@@ -19,8 +19,8 @@ from polydl.microkernels.libxsmm import LIBXSMM
 from polydl.microkernels.plain_c import PLAIN_C
 from polydl.model.cache_sets import Geometry, Occupancy, evicted, geometry
 from polydl.model.footprints import Stream, footprint, streams
-from polydl.model.misses import Walk, refills, refills_of
-from polydl.model.traffic import _between, fills, traffic
+from polydl.model.misses import Walk, misses_of, nest_misses
+from polydl.model.traffic import _between, missed_lines, traffic
 from polydl.plan.nest_plan import Plan, trips
 from polydl.plan.plan import make_plan
 from polydl.poly.dependences import dependences
@@ -45,7 +45,7 @@ def fully_associative(*lines: int) -> list[Geometry]:
 
 
 def filled(scop: Scop, plan: Plan, lines: int) -> list[dict[str, float]]:
-    return [dict(nest[0]) for nest in fills(scop, plan, fully_associative(lines), CORE)]
+    return [dict(nest[0]) for nest in missed_lines(scop, plan, fully_associative(lines), CORE)]
 
 
 # --------------------------------------------------------------------------------------
@@ -166,7 +166,7 @@ def test_chances_of_meeting_are_those_of_random_places() -> None:
 
 
 # --------------------------------------------------------------------------------------
-# Refills
+# How often lines are brought in
 
 
 class Lru:
@@ -224,7 +224,7 @@ def test_a_product_in_any_order_and_cache() -> None:
         orders = [(*names, *order) for order in permutations("ijk")]
         for order in random.Random(seed).sample(orders, 4):
             plan = ordered(scop, " ".join(order), *tiles)
-            [levels] = fills(scop, plan, caches, CORE)
+            [levels] = missed_lines(scop, plan, caches, CORE)
             predicted.append([sum(level.values()) for level in levels])
             exact.append(simulated(scop, [work], plan, caches))
     ratios = np.array(predicted) / np.array(exact)
@@ -262,7 +262,7 @@ def test_rows_a_page_apart_compete_for_few_sets() -> None:
             (("read", "A", ("i", "j")), ("read", "A", ("31", f"{row} - 1"))),
         )
         scop = make_scop([work])
-        [levels] = fills(scop, ordered(scop, "t i j"), [geometry(32 << 10, CORE)], CORE)
+        [levels] = missed_lines(scop, ordered(scop, "t i j"), [geometry(32 << 10, CORE)], CORE)
         return levels[0]["A"]
 
     assert first_level(1040) == pytest.approx(33, abs=1)
@@ -325,7 +325,7 @@ def test_a_microkernel_reads_a_once_per_block_of_columns() -> None:
     assert found["B"] == 2 * 512
     assert found["C"] == 48
     # One that says that it keeps 12 of them brings them in four times.
-    [[again]] = fills(scop, plan, fully_associative(100), CORE, {0: (16, 12)})
+    [[again]] = missed_lines(scop, plan, fully_associative(100), CORE, {0: (16, 12)})
     assert again["B"] == 4 * 512
 
 
@@ -343,7 +343,7 @@ def test_extents_and_trips() -> None:
     scop = make_scop([matmul(30, 8, 8)])
     plan = ordered(scop, "i_t2 i_t1 j k i", Tile(0, "i", (16, 8)))
     assert trips(plan.nests[0]) == (2, 2, 8, 8, 8)
-    inside = refills(scop, plan.nests[0], CORE, (Geometry(64, 8),))
+    inside = nest_misses(scop, plan.nests[0], CORE, (Geometry(64, 8),))
     assert [loop.trips for loop in inside.loops] == [2, 2, 8, 8, 7.5]
     assert [tuple(each.by_iterator[0]) for each in inside.extents] == [
         (30, 30, 30, 30), (15, 16, 14, 30), (7.5, 8, 6, 30), (7.5, 8, 6, 30), (7.5, 8, 6, 30), (1, 1, 1, 30)
@@ -356,10 +356,10 @@ def slowed(rows: int, columns: int, order: str, *tiles: Tile, plain: bool) -> li
     scop = make_scop([Work("S", loops, (("read", "A", ("i", "j")), ("write", "B", ("i", "j"))))])
     caches = tuple([geometry(size, CORE) for size in (32 << 10, 256 << 10, 64 << 20)])
     [nest] = ordered(scop, order, *tiles).nests
-    known = refills(scop, nest, CORE, caches)
+    known = nest_misses(scop, nest, CORE, caches)
     assert known.plain
     touched, walked = tuple(each.stream for each in known.streams), tuple(loop.walked for loop in known.loops)
-    return refills_of(touched, 0, nest.bounds, walked, CORE, caches, plain).slowdowns
+    return misses_of(touched, 0, nest.bounds, walked, CORE, caches, plain).slowdowns
 
 
 def test_how_well_prefetchers_keep_up_with_microkernels() -> None:
@@ -403,7 +403,9 @@ def test_a_parallel_loop_and_other_orders_of_a_convolution_are_finite() -> None:
     loops = list(scop.statements[0].iterators)
     for _ in range(30):
         generator.shuffle(loops)
-        [levels] = fills(scop, ordered(scop, " ".join(loops)), [geometry(s << 10, CORE) for s in (4, 32, 256)], CORE)
+        [levels] = missed_lines(
+            scop, ordered(scop, " ".join(loops)), [geometry(s << 10, CORE) for s in (4, 32, 256)], CORE
+        )
         totals = [sum(level.values()) for level in levels]
         assert totals == sorted(totals, reverse=True)
         assert totals[-1] == pytest.approx(sum(array.bytes for array in scop.arrays) / LINE, rel=0.01)

@@ -14,7 +14,7 @@ from machines import machine_with
 from polydl import pipeline
 from polydl.machine.processors import generic
 from polydl.model.cache_sets import geometry
-from polydl.model.traffic import fills
+from polydl.model.traffic import missed_lines
 from polydl.variant_json import variant_from_json
 
 ROOT = Path(__file__).parents[1]
@@ -54,7 +54,7 @@ def test_predictions_order_variants_as_simulated_caches_do(name: str, number: in
     for entry in nest["variants"]:
         variant = variant_from_json(entry["steps"])
         applied = space.apply(variant)
-        levels = zip(*fills(applied.scop, applied.plan, caches, core), strict=True)
+        levels = zip(*missed_lines(applied.scop, applied.plan, caches, core), strict=True)
         predicted.append([sum(sum(arrays.values()) for arrays in level) for level in levels])
     simulation = np.array([entry["misses"] for entry in nest["variants"]])
     ratios = np.array(predicted) / simulation

@@ -46,7 +46,7 @@ def _touched(by_array: tuple[tuple[str, Occupancy], ...]) -> Touched:
 
 
 @dataclass(frozen=True, eq=False)
-class Refills(NestStreams):
+class NestMisses(NestStreams):
     """How often what a nest touches has to be brought into each cache again; compared by identity."""
 
     _lines: dict[tuple[int, int], float] = field(default_factory=dict, repr=False)
@@ -190,7 +190,7 @@ class Refills(NestStreams):
 
 
 @lru_cache(maxsize=_KEPT)
-def refills_of(
+def misses_of(
     touched: tuple[Stream, ...],
     shared: int,
     bounds: Box,
@@ -199,7 +199,7 @@ def refills_of(
     caches: tuple[Geometry, ...],
     plain: bool,
     calls: bool = False,
-) -> Refills:
+) -> NestMisses:
     """What is known of a nest with these ``loops``, of which some may run only once."""
     repeated, extents = repeated_loops(shared, bounds, loops)
     ragged = [tuple([place for place, each in enumerate(inside) if each.last != each.full]) for inside in extents]
@@ -208,7 +208,9 @@ def refills_of(
         moves = _moves(stream, repeated)
         inside = _footprints(stream, moves, repeated, shared, bounds, core.line_bytes, caches)
         streams.append(NestStream(stream, moves, inside, _next_moving(moves)))
-    return Refills(tuple(streams), repeated, tuple(map(Extents, extents, ragged)), shared, core, caches, plain, calls)
+    return NestMisses(
+        tuple(streams), repeated, tuple(map(Extents, extents, ragged)), shared, core, caches, plain, calls
+    )
 
 
 def _footprints(
@@ -230,13 +232,13 @@ def _footprints(
     return tuple([different[number] for number in (0, *accumulate(moves))])
 
 
-def refills(
+def nest_misses(
     scop: Scop,
     plan: NestPlan,
     core: Core,
     caches: tuple[Geometry, ...],
     block: tuple[int, int] | None = None,
-) -> Refills:
+) -> NestMisses:
     """What is known of a nest as it is planned. A microkernel keeps a ``block`` of rows and columns in registers.
 
     Variants whose loops are the same here share it, whatever microkernel runs the innermost ones and whatever is
@@ -246,7 +248,7 @@ def refills(
     calls = plan.nest.call is not None
     plain = plan.microkernel is None and not calls
     loops = time_loops(scop, plan, block, core)
-    return refills_of(touched, plan.nest.depth, plan.bounds, loops, core, caches, plain, calls)
+    return misses_of(touched, plan.nest.depth, plan.bounds, loops, core, caches, plain, calls)
 
 
 @lru_cache(maxsize=4 * _KEPT)

@@ -1,6 +1,6 @@
 """How much a plan moves into each level of cache, estimated from footprints (``misses``, ``footprints``).
 
-``fills`` predicts which lines miss, nest by nest, and knows what an earlier nest has left in a cache. ``traffic``
+``missed_lines`` predicts which lines miss, by nest, and knows what an earlier nest has left in a cache. ``traffic``
 weighs them for rankers. Estimates, fast enough to rank hundreds of thousands of variants; how much each reuse needs
 exactly is the business of ``polydl.reuse.working_sets``. ``docs/reference/cache-model.md`` compares them with simulated
 caches.
@@ -20,7 +20,7 @@ import numpy as np
 from polydl.ir.scop import Scop
 from polydl.machine import Core
 from polydl.model.cache_sets import Geometry, Occupancy, evicted, geometry
-from polydl.model.misses import Refills, Touched, Walk, refills
+from polydl.model.misses import NestMisses, Touched, Walk, nest_misses
 from polydl.plan.execution_counts import executions, tile_instances
 from polydl.plan.nest_plan import NestPlan, Plan
 
@@ -39,7 +39,7 @@ class _Nest:
 
     plan: NestPlan
     #: what it brings into caches by itself
-    alone: Refills
+    alone: NestMisses
     #: how often the loops around it run it
     times: float
     #: numbers of the nests in the same loops, itself among them
@@ -56,7 +56,7 @@ def _beside(scop: Scop, plan: Plan, caches: tuple[Geometry, ...], core: Core, bl
     return [
         _Nest(
             nest,
-            refills(scop, nest, core, caches, blocks.get(nest.nest.index)),
+            nest_misses(scop, nest, core, caches, blocks.get(nest.nest.index)),
             executions(scop, nest),
             tuple([other for other, around in enumerate(shared) if around == own]),
         )
@@ -64,7 +64,7 @@ def _beside(scop: Scop, plan: Plan, caches: tuple[Geometry, ...], core: Core, bl
     ]
 
 
-def fills(
+def missed_lines(
     scop: Scop, plan: Plan, caches: Sequence[Geometry], core: Core, blocks: Blocks = NO_BLOCKS
 ) -> tuple[tuple[Mapping[str, float], ...], ...]:
     """For each nest and cache, the lines of each array that all its executions bring in; the caches start empty."""
@@ -74,7 +74,7 @@ def fills(
         per_cache: list[dict[str, float]] = [{} for _ in caches]
         for stream, each in enumerate(nest.alone.streams):
             array = each.stream.array
-            for lines, level in zip(per_cache, _stream_fills(nests, number, stream), strict=True):
+            for lines, level in zip(per_cache, _stream_misses(nests, number, stream), strict=True):
                 lines[array] = lines.get(array, 0.0) + level
         found.append(tuple(per_cache))
     return tuple(found)
@@ -101,7 +101,7 @@ def traffic(
         moved = [0.0] * len(caches)
         for stream, each in enumerate(nest.alone.streams):
             size = core.line_bytes * (2 if each.stream.written else 1)
-            brought = _stream_fills(nests, number, stream)
+            brought = _stream_misses(nests, number, stream)
             brought[1:] = [lines * nest.alone.slowdowns[stream] for lines in brought[1:]]
             if nest.plan.follows is not None:
                 brought = _left_by_leader(scop, nest.plan, each.stream.array, brought, caches)
@@ -124,7 +124,7 @@ def _left_by_leader(scop: Scop, nest: NestPlan, array: str, brought: list[float]
     return [0.0 if 2 * size <= cache else lines for lines, cache in zip(brought, caches, strict=True)]
 
 
-def _stream_fills(nests: Sequence[_Nest], number: int, stream: int) -> list[float]:
+def _stream_misses(nests: Sequence[_Nest], number: int, stream: int) -> list[float]:
     """Lines of one stream of a nest that all its executions bring into each cache."""
     nest = nests[number].alone
     brought = [nests[number].times * nest.lines(stream, level) for level in range(len(nest.caches))]
@@ -132,11 +132,11 @@ def _stream_fills(nests: Sequence[_Nest], number: int, stream: int) -> list[floa
     if before is not None:
         earlier, between, repeats = before
         for level in range(len(brought)):
-            held = _held(nests, number, stream, earlier, between, level)
-            kept = held * nest.streams[stream].whole.lines
+            cached = _still_cached(nests, number, stream, earlier, between, level)
+            kept = cached * nest.streams[stream].whole.lines
             if not between:
-                # What the last iterations used, of the lines that the first ones begin with, is held anyway.
-                kept += (1.0 - held) * nest.torn(stream, 0, level)
+                # What the last iterations used, of the lines that the first ones begin with, is there anyway.
+                kept += (1.0 - cached) * nest.torn(stream, 0, level)
             brought[level] = max(0.0, brought[level] - repeats * kept)
     return brought
 
@@ -166,7 +166,9 @@ def _used_before(nests: Sequence[_Nest], number: int, stream: int) -> tuple[int,
     return last, [other for other in nest.alike if other > last or other < number], nest.times - 1.0
 
 
-def _held(nests: Sequence[_Nest], number: int, stream: int, earlier: int, between: Sequence[int], level: int) -> float:
+def _still_cached(
+    nests: Sequence[_Nest], number: int, stream: int, earlier: int, between: Sequence[int], level: int
+) -> float:
     """The share of a stream's lines that are still in a cache since the nest ``earlier``."""
     before, nest = nests[earlier].alone, nests[number].alone
     array = nest.streams[stream].stream.array

@@ -94,7 +94,7 @@ def replaceable(loop: For, streamed: Collection[str], context: Context) -> tuple
                 continue
             first = using[0]
             read = (first.target == element and first.operator != "=") or element in elements(first.value)
-            variable = f"polydl_held{number}" + (f"_{place}" if len(elements_of) > 1 else "")
+            variable = f"polydl_scalar{number}" + (f"_{place}" if len(elements_of) > 1 else "")
             found.append(Replaced(variable, element, read))
     return tuple(found)
 

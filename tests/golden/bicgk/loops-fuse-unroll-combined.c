@@ -75,16 +75,16 @@ static void bicgk(const float A[N][N], const float p[N], const float r[N], float
         for (int polydl_j_first = 0; polydl_j_first <= 4095; polydl_j_first += 16) {
           #pragma omp simd simdlen(16)
           for (int j = polydl_j_first; j <= polydl_j_first + 15; ++j) {
-            float polydl_held2 = s[j];
+            float polydl_scalar2 = s[j];
             polydl_sum0_0[j - polydl_j_first] += A[4 * i_t1][j] * p[j];
-            polydl_held2 += A[4 * i_t1][j] * polydl_once0_0;
+            polydl_scalar2 += A[4 * i_t1][j] * polydl_once0_0;
             polydl_sum0_1[j - polydl_j_first] += A[4 * i_t1 + 1][j] * p[j];
-            polydl_held2 += A[4 * i_t1 + 1][j] * polydl_once0_1;
+            polydl_scalar2 += A[4 * i_t1 + 1][j] * polydl_once0_1;
             polydl_sum0_2[j - polydl_j_first] += A[4 * i_t1 + 2][j] * p[j];
-            polydl_held2 += A[4 * i_t1 + 2][j] * polydl_once0_2;
+            polydl_scalar2 += A[4 * i_t1 + 2][j] * polydl_once0_2;
             polydl_sum0_3[j - polydl_j_first] += A[4 * i_t1 + 3][j] * p[j];
-            polydl_held2 += A[4 * i_t1 + 3][j] * polydl_once0_3;
-            s[j] = polydl_held2;
+            polydl_scalar2 += A[4 * i_t1 + 3][j] * polydl_once0_3;
+            s[j] = polydl_scalar2;
           }
         }
         q[4 * i_t1] += polydl_total_float(polydl_sum0_0, 16);

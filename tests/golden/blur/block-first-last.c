@@ -16,30 +16,30 @@ static void blur(const uint8_t *src, uint8_t *dst)
     for (int y_t1 = 0; y_t1 <= 22; ++y_t1) {
       #pragma omp simd simdlen(16)
       for (int x = 1; x <= 62; ++x) {
-        int polydl_held0_0;
-        int polydl_held0_1;
-        polydl_held0_0 = 0;
-        polydl_held0_1 = 0;
-        polydl_held0_0 += src[128 * (long)y_t1 + (long)x - 1];
-        polydl_held0_1 += src[128 * (long)y_t1 + (long)x + 63];
-        polydl_held0_0 += src[128 * (long)y_t1 + (long)x];
-        polydl_held0_1 += src[128 * (long)y_t1 + (long)x + 64];
-        polydl_held0_0 += src[128 * (long)y_t1 + (long)x + 1];
-        polydl_held0_1 += src[128 * (long)y_t1 + (long)x + 65];
-        polydl_held0_0 += src[128 * (long)y_t1 + (long)x + 63];
-        polydl_held0_1 += src[128 * (long)y_t1 + (long)x + 127];
-        polydl_held0_0 += src[128 * (long)y_t1 + (long)x + 64];
-        polydl_held0_1 += src[128 * (long)y_t1 + (long)x + 128];
-        polydl_held0_0 += src[128 * (long)y_t1 + (long)x + 65];
-        polydl_held0_1 += src[128 * (long)y_t1 + (long)x + 129];
-        polydl_held0_0 += src[128 * (long)y_t1 + (long)x + 127];
-        polydl_held0_1 += src[128 * (long)y_t1 + (long)x + 191];
-        polydl_held0_0 += src[128 * (long)y_t1 + (long)x + 128];
-        polydl_held0_1 += src[128 * (long)y_t1 + (long)x + 192];
-        polydl_held0_0 += src[128 * (long)y_t1 + (long)x + 129];
-        polydl_held0_1 += src[128 * (long)y_t1 + (long)x + 193];
-        dst[128 * (long)y_t1 + (long)x + 64] = polydl_held0_0 / 9;
-        dst[128 * (long)y_t1 + (long)x + 128] = polydl_held0_1 / 9;
+        int polydl_scalar0_0;
+        int polydl_scalar0_1;
+        polydl_scalar0_0 = 0;
+        polydl_scalar0_1 = 0;
+        polydl_scalar0_0 += src[128 * (long)y_t1 + (long)x - 1];
+        polydl_scalar0_1 += src[128 * (long)y_t1 + (long)x + 63];
+        polydl_scalar0_0 += src[128 * (long)y_t1 + (long)x];
+        polydl_scalar0_1 += src[128 * (long)y_t1 + (long)x + 64];
+        polydl_scalar0_0 += src[128 * (long)y_t1 + (long)x + 1];
+        polydl_scalar0_1 += src[128 * (long)y_t1 + (long)x + 65];
+        polydl_scalar0_0 += src[128 * (long)y_t1 + (long)x + 63];
+        polydl_scalar0_1 += src[128 * (long)y_t1 + (long)x + 127];
+        polydl_scalar0_0 += src[128 * (long)y_t1 + (long)x + 64];
+        polydl_scalar0_1 += src[128 * (long)y_t1 + (long)x + 128];
+        polydl_scalar0_0 += src[128 * (long)y_t1 + (long)x + 65];
+        polydl_scalar0_1 += src[128 * (long)y_t1 + (long)x + 129];
+        polydl_scalar0_0 += src[128 * (long)y_t1 + (long)x + 127];
+        polydl_scalar0_1 += src[128 * (long)y_t1 + (long)x + 191];
+        polydl_scalar0_0 += src[128 * (long)y_t1 + (long)x + 128];
+        polydl_scalar0_1 += src[128 * (long)y_t1 + (long)x + 192];
+        polydl_scalar0_0 += src[128 * (long)y_t1 + (long)x + 129];
+        polydl_scalar0_1 += src[128 * (long)y_t1 + (long)x + 193];
+        dst[128 * (long)y_t1 + (long)x + 64] = polydl_scalar0_0 / 9;
+        dst[128 * (long)y_t1 + (long)x + 128] = polydl_scalar0_1 / 9;
       }
     }
   }

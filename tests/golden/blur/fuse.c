@@ -23,17 +23,17 @@ static void blur(const uint8_t *src, uint8_t *dst)
     for (int y = 1; y <= 46; ++y) {
       #pragma omp simd simdlen(16)
       for (int x = 1; x <= 62; ++x) {
-        int polydl_held0 = sum_of[y][x];
-        polydl_held0 += src[64 * (long)y + (long)x - 65];
-        polydl_held0 += src[64 * (long)y + (long)x - 64];
-        polydl_held0 += src[64 * (long)y + (long)x - 63];
-        polydl_held0 += src[64 * (long)y + (long)x - 1];
-        polydl_held0 += src[64 * (long)y + (long)x];
-        polydl_held0 += src[64 * (long)y + (long)x + 1];
-        polydl_held0 += src[64 * (long)y + (long)x + 63];
-        polydl_held0 += src[64 * (long)y + (long)x + 64];
-        polydl_held0 += src[64 * (long)y + (long)x + 65];
-        sum_of[y][x] = polydl_held0;
+        int polydl_scalar0 = sum_of[y][x];
+        polydl_scalar0 += src[64 * (long)y + (long)x - 65];
+        polydl_scalar0 += src[64 * (long)y + (long)x - 64];
+        polydl_scalar0 += src[64 * (long)y + (long)x - 63];
+        polydl_scalar0 += src[64 * (long)y + (long)x - 1];
+        polydl_scalar0 += src[64 * (long)y + (long)x];
+        polydl_scalar0 += src[64 * (long)y + (long)x + 1];
+        polydl_scalar0 += src[64 * (long)y + (long)x + 63];
+        polydl_scalar0 += src[64 * (long)y + (long)x + 64];
+        polydl_scalar0 += src[64 * (long)y + (long)x + 65];
+        sum_of[y][x] = polydl_scalar0;
       }
       #pragma omp simd simdlen(16)
       for (int x = 1; x <= 62; ++x) {

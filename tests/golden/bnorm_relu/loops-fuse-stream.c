@@ -83,13 +83,13 @@ static void bnorm_relu(float output[nImg][nChannels / BLOCK][height][width][BLOC
           for (int h = 0; h <= 55; ++h) {
             for (int w = 0; w <= 55; ++w) {
               {
-                _Alignas(64) float polydl_held0[16];
+                _Alignas(64) float polydl_scalar0[16];
                 #pragma omp simd simdlen(16)
                 for (int c = 0; c <= 15; ++c) {
-                  polydl_held0[c] = (input[img][tile][h][w][c] * scale[tile][c]) + shift[tile][c];
-                  polydl_held0[c] = (polydl_held0[c] > 0.0f) ? polydl_held0[c] : 0.0f;
+                  polydl_scalar0[c] = (input[img][tile][h][w][c] * scale[tile][c]) + shift[tile][c];
+                  polydl_scalar0[c] = (polydl_scalar0[c] > 0.0f) ? polydl_scalar0[c] : 0.0f;
                 }
-                polydl_stream(&output[img][tile][h][w][0], polydl_held0, (15 - 0 + 1) * sizeof *polydl_held0);
+                polydl_stream(&output[img][tile][h][w][0], polydl_scalar0, (15 - 0 + 1) * sizeof *polydl_scalar0);
               }
             }
           }

@@ -118,12 +118,12 @@ static void bnorm_train(float output[4][4][28][28][16], const float input[4][4][
           for (int h = 0; h <= 27; ++h) {
             for (int w = 0; w <= 27; ++w) {
               {
-                _Alignas(64) float polydl_held0[16];
+                _Alignas(64) float polydl_scalar0[16];
                 #pragma omp simd simdlen(8)
                 for (int c = 0; c <= 15; ++c) {
-                  polydl_held0[c] = fmaxf(0.0f, (input[polydl_c3][tile][h][w][c] * scale[tile][c]) + shift[tile][c]);
+                  polydl_scalar0[c] = fmaxf(0.0f, (input[polydl_c3][tile][h][w][c] * scale[tile][c]) + shift[tile][c]);
                 }
-                polydl_stream(&output[polydl_c3][tile][h][w][0], polydl_held0, (15 - 0 + 1) * sizeof *polydl_held0);
+                polydl_stream(&output[polydl_c3][tile][h][w][0], polydl_scalar0, (15 - 0 + 1) * sizeof *polydl_scalar0);
               }
             }
           }

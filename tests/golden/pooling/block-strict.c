@@ -17,43 +17,43 @@ static void pooling(float output[5][9][20], const float input[5][19][41])
         if (polydl_min(8, ((2 * oj_t1) + 1)) - (2 * oj_t1) == 1) {
           #pragma omp simd simdlen(16)
           for (int oi = 0; oi <= 19; ++oi) {
-            float polydl_held0_0 = output[c][2 * oj_t1][oi];
-            float polydl_held0_1 = output[c][2 * oj_t1 + 1][oi];
-            polydl_held0_0 = (polydl_held0_0 > input[c][4 * oj_t1][2 * oi]) ? polydl_held0_0 : input[c][4 * oj_t1][2 * oi];
-            polydl_held0_1 = (polydl_held0_1 > input[c][4 * oj_t1 + 2][2 * oi]) ? polydl_held0_1 : input[c][4 * oj_t1 + 2][2 * oi];
-            polydl_held0_0 = (polydl_held0_0 > input[c][4 * oj_t1][2 * oi + 1]) ? polydl_held0_0 : input[c][4 * oj_t1][2 * oi + 1];
-            polydl_held0_1 = (polydl_held0_1 > input[c][4 * oj_t1 + 2][2 * oi + 1]) ? polydl_held0_1 : input[c][4 * oj_t1 + 2][2 * oi + 1];
-            polydl_held0_0 = (polydl_held0_0 > input[c][4 * oj_t1][2 * oi + 2]) ? polydl_held0_0 : input[c][4 * oj_t1][2 * oi + 2];
-            polydl_held0_1 = (polydl_held0_1 > input[c][4 * oj_t1 + 2][2 * oi + 2]) ? polydl_held0_1 : input[c][4 * oj_t1 + 2][2 * oi + 2];
-            polydl_held0_0 = (polydl_held0_0 > input[c][4 * oj_t1 + 1][2 * oi]) ? polydl_held0_0 : input[c][4 * oj_t1 + 1][2 * oi];
-            polydl_held0_1 = (polydl_held0_1 > input[c][4 * oj_t1 + 3][2 * oi]) ? polydl_held0_1 : input[c][4 * oj_t1 + 3][2 * oi];
-            polydl_held0_0 = (polydl_held0_0 > input[c][4 * oj_t1 + 1][2 * oi + 1]) ? polydl_held0_0 : input[c][4 * oj_t1 + 1][2 * oi + 1];
-            polydl_held0_1 = (polydl_held0_1 > input[c][4 * oj_t1 + 3][2 * oi + 1]) ? polydl_held0_1 : input[c][4 * oj_t1 + 3][2 * oi + 1];
-            polydl_held0_0 = (polydl_held0_0 > input[c][4 * oj_t1 + 1][2 * oi + 2]) ? polydl_held0_0 : input[c][4 * oj_t1 + 1][2 * oi + 2];
-            polydl_held0_1 = (polydl_held0_1 > input[c][4 * oj_t1 + 3][2 * oi + 2]) ? polydl_held0_1 : input[c][4 * oj_t1 + 3][2 * oi + 2];
-            polydl_held0_0 = (polydl_held0_0 > input[c][4 * oj_t1 + 2][2 * oi]) ? polydl_held0_0 : input[c][4 * oj_t1 + 2][2 * oi];
-            polydl_held0_1 = (polydl_held0_1 > input[c][4 * oj_t1 + 4][2 * oi]) ? polydl_held0_1 : input[c][4 * oj_t1 + 4][2 * oi];
-            polydl_held0_0 = (polydl_held0_0 > input[c][4 * oj_t1 + 2][2 * oi + 1]) ? polydl_held0_0 : input[c][4 * oj_t1 + 2][2 * oi + 1];
-            polydl_held0_1 = (polydl_held0_1 > input[c][4 * oj_t1 + 4][2 * oi + 1]) ? polydl_held0_1 : input[c][4 * oj_t1 + 4][2 * oi + 1];
-            polydl_held0_0 = (polydl_held0_0 > input[c][4 * oj_t1 + 2][2 * oi + 2]) ? polydl_held0_0 : input[c][4 * oj_t1 + 2][2 * oi + 2];
-            polydl_held0_1 = (polydl_held0_1 > input[c][4 * oj_t1 + 4][2 * oi + 2]) ? polydl_held0_1 : input[c][4 * oj_t1 + 4][2 * oi + 2];
-            output[c][2 * oj_t1][oi] = polydl_held0_0;
-            output[c][2 * oj_t1 + 1][oi] = polydl_held0_1;
+            float polydl_scalar0_0 = output[c][2 * oj_t1][oi];
+            float polydl_scalar0_1 = output[c][2 * oj_t1 + 1][oi];
+            polydl_scalar0_0 = (polydl_scalar0_0 > input[c][4 * oj_t1][2 * oi]) ? polydl_scalar0_0 : input[c][4 * oj_t1][2 * oi];
+            polydl_scalar0_1 = (polydl_scalar0_1 > input[c][4 * oj_t1 + 2][2 * oi]) ? polydl_scalar0_1 : input[c][4 * oj_t1 + 2][2 * oi];
+            polydl_scalar0_0 = (polydl_scalar0_0 > input[c][4 * oj_t1][2 * oi + 1]) ? polydl_scalar0_0 : input[c][4 * oj_t1][2 * oi + 1];
+            polydl_scalar0_1 = (polydl_scalar0_1 > input[c][4 * oj_t1 + 2][2 * oi + 1]) ? polydl_scalar0_1 : input[c][4 * oj_t1 + 2][2 * oi + 1];
+            polydl_scalar0_0 = (polydl_scalar0_0 > input[c][4 * oj_t1][2 * oi + 2]) ? polydl_scalar0_0 : input[c][4 * oj_t1][2 * oi + 2];
+            polydl_scalar0_1 = (polydl_scalar0_1 > input[c][4 * oj_t1 + 2][2 * oi + 2]) ? polydl_scalar0_1 : input[c][4 * oj_t1 + 2][2 * oi + 2];
+            polydl_scalar0_0 = (polydl_scalar0_0 > input[c][4 * oj_t1 + 1][2 * oi]) ? polydl_scalar0_0 : input[c][4 * oj_t1 + 1][2 * oi];
+            polydl_scalar0_1 = (polydl_scalar0_1 > input[c][4 * oj_t1 + 3][2 * oi]) ? polydl_scalar0_1 : input[c][4 * oj_t1 + 3][2 * oi];
+            polydl_scalar0_0 = (polydl_scalar0_0 > input[c][4 * oj_t1 + 1][2 * oi + 1]) ? polydl_scalar0_0 : input[c][4 * oj_t1 + 1][2 * oi + 1];
+            polydl_scalar0_1 = (polydl_scalar0_1 > input[c][4 * oj_t1 + 3][2 * oi + 1]) ? polydl_scalar0_1 : input[c][4 * oj_t1 + 3][2 * oi + 1];
+            polydl_scalar0_0 = (polydl_scalar0_0 > input[c][4 * oj_t1 + 1][2 * oi + 2]) ? polydl_scalar0_0 : input[c][4 * oj_t1 + 1][2 * oi + 2];
+            polydl_scalar0_1 = (polydl_scalar0_1 > input[c][4 * oj_t1 + 3][2 * oi + 2]) ? polydl_scalar0_1 : input[c][4 * oj_t1 + 3][2 * oi + 2];
+            polydl_scalar0_0 = (polydl_scalar0_0 > input[c][4 * oj_t1 + 2][2 * oi]) ? polydl_scalar0_0 : input[c][4 * oj_t1 + 2][2 * oi];
+            polydl_scalar0_1 = (polydl_scalar0_1 > input[c][4 * oj_t1 + 4][2 * oi]) ? polydl_scalar0_1 : input[c][4 * oj_t1 + 4][2 * oi];
+            polydl_scalar0_0 = (polydl_scalar0_0 > input[c][4 * oj_t1 + 2][2 * oi + 1]) ? polydl_scalar0_0 : input[c][4 * oj_t1 + 2][2 * oi + 1];
+            polydl_scalar0_1 = (polydl_scalar0_1 > input[c][4 * oj_t1 + 4][2 * oi + 1]) ? polydl_scalar0_1 : input[c][4 * oj_t1 + 4][2 * oi + 1];
+            polydl_scalar0_0 = (polydl_scalar0_0 > input[c][4 * oj_t1 + 2][2 * oi + 2]) ? polydl_scalar0_0 : input[c][4 * oj_t1 + 2][2 * oi + 2];
+            polydl_scalar0_1 = (polydl_scalar0_1 > input[c][4 * oj_t1 + 4][2 * oi + 2]) ? polydl_scalar0_1 : input[c][4 * oj_t1 + 4][2 * oi + 2];
+            output[c][2 * oj_t1][oi] = polydl_scalar0_0;
+            output[c][2 * oj_t1 + 1][oi] = polydl_scalar0_1;
           }
         } else {
           #pragma omp simd simdlen(16)
           for (int oi = 0; oi <= 19; ++oi) {
-            float polydl_held0 = output[c][2 * oj_t1][oi];
-            polydl_held0 = (polydl_held0 > input[c][4 * oj_t1][2 * oi]) ? polydl_held0 : input[c][4 * oj_t1][2 * oi];
-            polydl_held0 = (polydl_held0 > input[c][4 * oj_t1][2 * oi + 1]) ? polydl_held0 : input[c][4 * oj_t1][2 * oi + 1];
-            polydl_held0 = (polydl_held0 > input[c][4 * oj_t1][2 * oi + 2]) ? polydl_held0 : input[c][4 * oj_t1][2 * oi + 2];
-            polydl_held0 = (polydl_held0 > input[c][4 * oj_t1 + 1][2 * oi]) ? polydl_held0 : input[c][4 * oj_t1 + 1][2 * oi];
-            polydl_held0 = (polydl_held0 > input[c][4 * oj_t1 + 1][2 * oi + 1]) ? polydl_held0 : input[c][4 * oj_t1 + 1][2 * oi + 1];
-            polydl_held0 = (polydl_held0 > input[c][4 * oj_t1 + 1][2 * oi + 2]) ? polydl_held0 : input[c][4 * oj_t1 + 1][2 * oi + 2];
-            polydl_held0 = (polydl_held0 > input[c][4 * oj_t1 + 2][2 * oi]) ? polydl_held0 : input[c][4 * oj_t1 + 2][2 * oi];
-            polydl_held0 = (polydl_held0 > input[c][4 * oj_t1 + 2][2 * oi + 1]) ? polydl_held0 : input[c][4 * oj_t1 + 2][2 * oi + 1];
-            polydl_held0 = (polydl_held0 > input[c][4 * oj_t1 + 2][2 * oi + 2]) ? polydl_held0 : input[c][4 * oj_t1 + 2][2 * oi + 2];
-            output[c][2 * oj_t1][oi] = polydl_held0;
+            float polydl_scalar0 = output[c][2 * oj_t1][oi];
+            polydl_scalar0 = (polydl_scalar0 > input[c][4 * oj_t1][2 * oi]) ? polydl_scalar0 : input[c][4 * oj_t1][2 * oi];
+            polydl_scalar0 = (polydl_scalar0 > input[c][4 * oj_t1][2 * oi + 1]) ? polydl_scalar0 : input[c][4 * oj_t1][2 * oi + 1];
+            polydl_scalar0 = (polydl_scalar0 > input[c][4 * oj_t1][2 * oi + 2]) ? polydl_scalar0 : input[c][4 * oj_t1][2 * oi + 2];
+            polydl_scalar0 = (polydl_scalar0 > input[c][4 * oj_t1 + 1][2 * oi]) ? polydl_scalar0 : input[c][4 * oj_t1 + 1][2 * oi];
+            polydl_scalar0 = (polydl_scalar0 > input[c][4 * oj_t1 + 1][2 * oi + 1]) ? polydl_scalar0 : input[c][4 * oj_t1 + 1][2 * oi + 1];
+            polydl_scalar0 = (polydl_scalar0 > input[c][4 * oj_t1 + 1][2 * oi + 2]) ? polydl_scalar0 : input[c][4 * oj_t1 + 1][2 * oi + 2];
+            polydl_scalar0 = (polydl_scalar0 > input[c][4 * oj_t1 + 2][2 * oi]) ? polydl_scalar0 : input[c][4 * oj_t1 + 2][2 * oi];
+            polydl_scalar0 = (polydl_scalar0 > input[c][4 * oj_t1 + 2][2 * oi + 1]) ? polydl_scalar0 : input[c][4 * oj_t1 + 2][2 * oi + 1];
+            polydl_scalar0 = (polydl_scalar0 > input[c][4 * oj_t1 + 2][2 * oi + 2]) ? polydl_scalar0 : input[c][4 * oj_t1 + 2][2 * oi + 2];
+            output[c][2 * oj_t1][oi] = polydl_scalar0;
           }
         }
       }
