@@ -337,5 +337,6 @@ def test_runs_of_random_nests_take_the_place_of_earlier_ones_and_their_tables_th
 def test_problems_of_the_autotuners_are_those_of_the_workloads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT))
     problems = import_module("experiments.autotuners.problems").PROBLEMS
+    assert problems
     for name, problem in problems.items():
         assert problem.operations == workload(name).flops, name

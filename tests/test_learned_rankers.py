@@ -253,6 +253,7 @@ def test_a_bound_counts_whole_vectors_and_the_busiest_thread() -> None:
 
 
 def test_features_have_a_row_each_and_are_finite() -> None:
+    assert NESTS
     for nest in NESTS:
         rows = features.rich(nest.candidates, MACHINE)
         assert rows.shape == (len(nest.candidates), len(features.RICH_NAMES))
@@ -265,8 +266,10 @@ def test_features_have_a_row_each_and_are_finite() -> None:
 
 
 def test_what_is_seen_of_a_candidate_does_not_depend_on_the_others() -> None:
+    assert NESTS
     for nest in NESTS[::9]:
         some = nest.candidates[::5]
+        assert some
         together, times = features.rich(some, MACHINE), predicted_times(some, MACHINE)
         for place, candidate in enumerate(some):
             assert (features.rich([candidate], MACHINE)[0] == together[place]).all()

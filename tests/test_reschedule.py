@@ -194,7 +194,9 @@ def test_the_same_is_computed_on_threads_and_on_one(name: str, scops: dict[str, 
 
 @pytest.mark.parametrize("name", STENCILS)
 def test_dependences_move_to_the_new_loops_as_isl_would_find_them_there(name: str, scops: dict[str, Scop]) -> None:
-    for step in proposed(scops[name]):
+    steps = proposed(scops[name])
+    assert steps
+    for step in steps:
         left = applied(scops[name], step).rewritten
         assert left.carried is not None
         carried, found = (
