@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from polydl.execute.arrays import Data, Values, element_dtype, is_floating, numbers
+from polydl.element_types import Values, element_dtype, is_floating, numbers
+from polydl.execute.arrays import Data
 from polydl.ir.scop import Array, Scop
 
 PAGE = mmap.PAGESIZE

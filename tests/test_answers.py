@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from polydl.emission.names import FileKind
+from polydl.emitted_names import FileKind
 from polydl.errors import ResourceError
 from polydl.records.answers import Answer, Refused, find, forget, keep, restore
 
@@ -205,7 +205,7 @@ def test_the_folder_of_answers_is_the_users_alone_whatever_the_mask(tmp_path: Pa
 KILLED = """\
 import os, signal, sys
 from pathlib import Path
-from polydl.emission.names import FILE_KINDS
+from polydl.emitted_names import FILE_KINDS
 from polydl.records import answers
 answers._put = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
 answers.keep(Path(sys.argv[1]), "f" * 24, answers.Answer(

@@ -17,7 +17,7 @@ from machines import detected
 from marks import parametrized
 
 import polydl
-import polydl.optimization.baselines
+import polydl.outcome.baselines
 from polydl.codegen.parallel_source import own_threads, with_parallel_loops
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
@@ -28,10 +28,10 @@ from polydl.ir.measurement import Measurement, Status
 from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.variant import Interchange, NestStep, Tile, Unroll, Variant
 from polydl.ir.working_sets import WorkingSets
-from polydl.optimization.baselines import Baseline, PlainBuild, fastest, speedup
 from polydl.optimization.next_picks import NextPicks
 from polydl.optimization.plain_builds import fast_flags, plain_builds
-from polydl.optimization.tried import Tried
+from polydl.outcome.baselines import Baseline, PlainBuild, fastest, speedup
+from polydl.outcome.tried import Tried
 from polydl.page.reading import read_run
 from polydl.page.render import run_page
 from polydl.poly.dependences import dependences
@@ -299,7 +299,7 @@ def test_every_build_is_verified(tmp_path: Path, text: str) -> None:
 def test_results_name_what_the_speedup_is_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scop = parsed(tmp_path, DOT)
     machine = polydl.Machine.detect(cache_sizes="32K,1M", threads=1)
-    monkeypatch.setattr("polydl.optimization.baselines.times_as_fast", lambda measurement, other: 2.0)
+    monkeypatch.setattr("polydl.outcome.baselines.times_as_fast", lambda measurement, other: 2.0)
     result = polydl.optimize(scop, machine=machine, max_variants=4, top_k=1, records=tmp_path / "records")
     assert [each.build.kernel.id for each in result.baselines][:2] == ["original", "plain"]
     assert result.baseline in result.baselines
@@ -314,12 +314,12 @@ def test_results_name_what_the_speedup_is_over(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.slow
 @pytest.mark.native
 def test_the_plain_nest_is_emitted_where_no_variant_is_as_fast(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polydl.optimization.baselines.times_as_fast", lambda measurement, other: 0.5)
+    monkeypatch.setattr("polydl.outcome.baselines.times_as_fast", lambda measurement, other: 0.5)
     monkeypatch.setattr(
-        "polydl.optimization.baselines.fastest",
+        "polydl.outcome.baselines.fastest",
         lambda baselines: next((each for each in baselines if each.build.kernel.id == "plain-threads"), None),
     )
-    monkeypatch.setattr("polydl.optimization.optimized.fastest", polydl.optimization.baselines.fastest)
+    monkeypatch.setattr("polydl.optimization.optimized.fastest", polydl.outcome.baselines.fastest)
     scop = parsed(tmp_path, COUNTERS_OUTSIDE)
     machine = detected("32K,1M", threads=2)
     result = polydl.optimize(scop, machine=machine, max_variants=4, top_k=1, records=False, out=tmp_path / "out")

@@ -14,8 +14,9 @@ import polydl
 from polydl import bfloat16, pipeline, registry
 from polydl.codegen.original import original
 from polydl.contracts import Microkernel
+from polydl.element_types import element_dtype
 from polydl.errors import ArgumentError
-from polydl.execute.arrays import Buffer, Data, element_dtype
+from polydl.execute.arrays import Buffer, Data
 from polydl.execute.comparison import compare, store
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.tolerance import tolerance

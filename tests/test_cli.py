@@ -19,8 +19,8 @@ from marks import parametrized
 
 from polydl import registry
 from polydl.cli import main
-from polydl.emission.names import FILE_KINDS, OPTIONAL_FILES
-from polydl.optimization.winning import SHARE_FOR_NO_LIBRARY
+from polydl.emitted_names import FILE_KINDS, OPTIONAL_FILES
+from polydl.outcome.winning import SHARE_FOR_NO_LIBRARY
 
 ROOT = Path(__file__).parents[1]
 SCHEMA = json.loads((ROOT / "docs" / "optimize.schema.json").read_text(encoding="utf-8"))

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from execute_nests import array, matmul, scop, statement
 
+from polydl.element_types import element_dtype
 from polydl.errors import UnsupportedConstructError
-from polydl.execute.arrays import CHUNK, GUARD_BYTES, Buffer, Data, element_dtype
+from polydl.execute.arrays import CHUNK, GUARD_BYTES, Buffer, Data
 from polydl.execute.comparison import Verdict, compare, store
 from polydl.execute.tolerance import roundings, tolerance
 

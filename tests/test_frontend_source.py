@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polydl.frontend.inclusions import inclusions
 from polydl.frontend.source import Edit, EditedText, line_of, one_line, without_comments
+from polydl.inclusions import inclusions
 
 
 @st.composite

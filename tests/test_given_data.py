@@ -14,8 +14,9 @@ from polybench_folder import polybench_folder
 import polydl
 from polydl.bench.polybench import program
 from polydl.cli import main
+from polydl.element_types import element_dtype, numbers
 from polydl.errors import ExecutionError, OptionError
-from polydl.execute.arrays import Data, element_dtype, numbers
+from polydl.execute.arrays import Data
 from polydl.execute.expected import ONCE_GIVEN
 from polydl.frontend.data import with_data, with_initializer, with_inputs
 from polydl.ir.scop import Scop

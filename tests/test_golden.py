@@ -22,7 +22,7 @@ from polydl import registry
 from polydl.bfloat16 import with_header
 from polydl.c_tokens import floating, tokens
 from polydl.codegen import team
-from polydl.frontend.inclusions import inclusions
+from polydl.inclusions import inclusions
 from polydl.ir.ingredients import Ingredients, together
 from polydl.ir.kernel import KernelSource
 from polydl.ir.variant import Attach, Parallel

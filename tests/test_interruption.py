@@ -229,7 +229,7 @@ def test_what_another_thread_deferred_interrupts_the_main_one() -> None:
 # Sends itself a signal just when a program has been started that has started another.
 JUST_STARTED = """\
 import os, subprocess, sys, time
-from polydl.execute.process_group import run_in_group
+from polydl.system.process_group import run_in_group
 from polydl.system.interruption import INTERRUPTION
 INTERRUPTION.unwind()
 started = []

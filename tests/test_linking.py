@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import polydl
 from polydl.cli import main
-from polydl.emission.names import Naming
+from polydl.emitted_names import Naming
 from polydl.errors import ExecutionError, OptionError, UnsupportedConstructError
 from polydl.execute.toolchain import Toolchain
 from polydl.microkernels.libxsmm import LIBXSMM

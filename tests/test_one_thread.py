@@ -15,8 +15,8 @@ from polydl.ir.variant import Parallel, Variant
 from polydl.machine import Machine
 from polydl.optimization import one_thread
 from polydl.optimization.picks import picks
-from polydl.optimization.tried import Tried
-from polydl.optimization.winning import winner
+from polydl.outcome.tried import Tried
+from polydl.outcome.winning import winner
 from polydl.variants.rewrites.fuse import Fuse
 
 PRODUCT = """

@@ -13,7 +13,7 @@ from execute_nests import matmul_kernel
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
 from polydl.optimization import plain_building
-from polydl.optimization.baselines import PlainBuild
+from polydl.outcome.baselines import PlainBuild
 from polydl.records.resume import Known
 
 

@@ -14,7 +14,7 @@ READERS = {
         "polydl.frontend.source",
         "polydl.records.record",  # comments are left out of the digest of a kernel
     },
-    "polydl.frontend.inclusions": {
+    "polydl.inclusions": {
         "polydl.execute.own_headers",
         "polydl.frontend.includes",
         "polydl.records.questions",

@@ -15,7 +15,7 @@ from machines import machine_with
 
 import polydl
 from polydl import pipeline, registry
-from polydl.emission.names import FILE_KINDS
+from polydl.emitted_names import FILE_KINDS
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.interface import Interface
 from polydl.ir.kernel import KernelSource, MicrokernelUse
@@ -23,9 +23,9 @@ from polydl.ir.measurement import Measurement, Sample
 from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.variant import Interchange, Variant
 from polydl.ir.working_sets import WorkingSets
-from polydl.optimization.baselines import Baseline, PlainBuild
 from polydl.optimization.optimized import Optimization
-from polydl.optimization.tried import Tried
+from polydl.outcome.baselines import Baseline, PlainBuild
+from polydl.outcome.tried import Tried
 from polydl.presentation.answer import answer_text
 from polydl.report import documents
 from polydl.report.results import level_sizes

@@ -10,8 +10,8 @@ from polydl.ir.measurement import Measurement, Sample, Status
 from polydl.ir.ranking import RankedVariant
 from polydl.ir.variant import Variant
 from polydl.ir.working_sets import WorkingSets
-from polydl.optimization.tried import Tried
-from polydl.optimization.winning import fastest, winner
+from polydl.outcome.tried import Tried
+from polydl.outcome.winning import fastest, winner
 
 
 def tried(name: str, seconds: float, library: bool = False, *, final: bool = True, status: Status = "ok") -> Tried:

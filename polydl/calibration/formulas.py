@@ -16,7 +16,7 @@ from statistics import median
 
 from polydl.contracts import FormulaConstants, GemmShape, Microkernel
 from polydl.contracts.first_cache import repeated_cycles
-from polydl.execute.arrays import Values
+from polydl.element_types import Values
 from polydl.machine.core import Core, constants
 from polydl.machine.processors import WIDE_CORE
 

@@ -15,12 +15,12 @@ from typing import Any
 from polydl import registry
 from polydl.calibration.first_use import Call, FirstUse, lock_path, time_calls
 from polydl.contracts import GemmSite
-from polydl.execute.process_group import kill_group
 from polydl.execute.toolchain import Toolchain
 from polydl.machine.call_times import CallTime, read_call_times, write_call_times
 from polydl.machine.system import find
 from polydl.system.files import locked
 from polydl.system.interruption import INTERRUPTION
+from polydl.system.process_group import kill_group
 
 _COMMAND = (sys.executable, "-P", "-m", "polydl.calibration.further")
 # For a process that was told to end: the compilers that it runs are killed first.

@@ -22,8 +22,8 @@ from polydl.calibration.formulas import decided_constants, fitted_constants
 from polydl.calibration.programs import formula_sites, grid_sites, held_out_sites, long_sites, program, transposed_sites
 from polydl.calibration.tables import timed
 from polydl.contracts import FormulaConstants, GemmShape, GemmSite, Microkernel
+from polydl.element_types import element_dtype
 from polydl.errors import ExecutionError, MachineError, OptionError
-from polydl.execute.arrays import element_dtype
 from polydl.execute.resources import choose_cores
 from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine

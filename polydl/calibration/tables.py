@@ -14,11 +14,11 @@ from polydl.calibration.programs import elements_needed, program, timed_calls
 from polydl.contracts import GemmShape, GemmSite, Microkernel
 from polydl.errors import ExecutionError, MissingComponentError
 from polydl.execute.child import Child, ChildError
-from polydl.execute.process_group import run_in_group
 from polydl.execute.resources import choose_cores
 from polydl.execute.toolchain import Toolchain
 from polydl.native import privileged
 from polydl.system.files import temporary_directory
+from polydl.system.process_group import run_in_group
 
 # Seconds of a call and the GFLOPS of the probes before and after, for each sample.
 Samples = list[list[float]]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from polydl import bfloat16
-from polydl.execute.arrays import Values, element_dtype, is_floating
+from polydl.element_types import Values, element_dtype, is_floating
 from polydl.execute.sampling import MOST_REPEATS, Reply, serve
 from polydl.native import runtime
 

@@ -53,7 +53,7 @@ def fuse(
 ) -> int:
     """Fuse the operators of FILE: say which can be and why others can't, and find the fastest code."""
     from polydl.commands.optimize import check_destinations
-    from polydl.emission.names import Naming
+    from polydl.emitted_names import Naming
     from polydl.optimization.fused import FusionResult
     from polydl.optimization.fused import fuse as run
     from polydl.optimization.optimized import OptimizationInterrupted

@@ -10,7 +10,7 @@ import click
 
 from polydl.commands.output import STANDARD_OUTPUT, write_document
 from polydl.commands.storing import warn_of_directory
-from polydl.emission.names import Naming
+from polydl.emitted_names import Naming
 from polydl.errors import OptionError
 from polydl.ir.numerics import DEFAULT_NUMERICS, NUMERICS
 from polydl.presentation.options import (

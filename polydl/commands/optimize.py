@@ -208,7 +208,7 @@ def _optimized(
 ) -> int:
     """Do it, and keep it as the answer to a question of that digest."""
     from polydl import registry
-    from polydl.emission.names import Naming
+    from polydl.emitted_names import Naming
     from polydl.execute.toolchain import Toolchain
     from polydl.reading import DEFAULT_FRONTEND
 
@@ -310,7 +310,7 @@ class _Remembered:
 
 def _remembered(answer: Answer, source: Source, directory: Path, started: float, verbose: bool) -> _Remembered | None:
     """What was found when the same was asked before, with its files in ``directory``; None if it can't be shown."""
-    from polydl.emission.names import emitted_names
+    from polydl.emitted_names import emitted_names
     from polydl.presentation.answer import answer_text
     from polydl.report.documents import REPORT_FILE
 

@@ -78,7 +78,7 @@ def warn_of_odd_answer(path: Path, reason: str) -> None:
 
 def keep_answer(directory: Path, question: str, document: Mapping[str, Any], files: Mapping[str, Path]) -> None:
     """Store a document and the winner's files as the answer to a question; if that can't be done, say so."""
-    from polydl.emission.names import FILE_KINDS
+    from polydl.emitted_names import FILE_KINDS
     from polydl.errors import ResourceError
     from polydl.records.answers import Answer, keep
 

@@ -17,9 +17,8 @@ from polydl.codegen.header import header
 from polydl.codegen.plain_unit import plain_unit
 from polydl.codegen.tvm_ffi import ForeignCall, foreign_call
 from polydl.emission.linking import cmake_package, cmake_use, lines, pkg_config, readme
-from polydl.emission.names import FileKind, emitted_names
+from polydl.emitted_names import FileKind, emitted_names
 from polydl.errors import ExecutionError
-from polydl.execute.process_group import run_in_group
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.interface import Clause, Interface
 from polydl.ir.kernel import KernelSource
@@ -28,14 +27,15 @@ from polydl.ir.numerics import Numerics, Rounding, in_words
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Variant
 from polydl.machine import Machine
-from polydl.optimization.baselines import Baseline, plain_rounding
+from polydl.outcome.baselines import Baseline, plain_rounding
 from polydl.pipeline import kernel
 from polydl.plan.step_words import variant_in_words
 from polydl.system.files import temporary_directory, write_atomically
+from polydl.system.process_group import run_in_group
 from polydl.system.sandbox import inside, is_sandboxed
 
 if TYPE_CHECKING:
-    from polydl.optimization.optimized import Optimization
+    from polydl.outcome.outcome import Outcome
 
 
 #: The file of a run's measurements, and what it is.
@@ -249,7 +249,7 @@ def write_unit(
     return {kind: path for kind, path in names.items() if kind in written}
 
 
-def write_winner(result: Optimization, directory: Path | None) -> dict[FileKind, Path]:
+def write_winner(result: Outcome, directory: Path | None) -> dict[FileKind, Path]:
     """``write_kernel`` for the winner of an optimization, under the name that it is to have.
 
     Where nothing can be run, that is the first of the ranking; where no variant is as fast, the plain nest.
@@ -277,7 +277,7 @@ def write_winner(result: Optimization, directory: Path | None) -> dict[FileKind,
     return write_kernel(winner, toolchain, directory)
 
 
-def _write_plain(result: Optimization, plain: Baseline, directory: Path | None) -> dict[FileKind, Path]:
+def _write_plain(result: Outcome, plain: Baseline, directory: Path | None) -> dict[FileKind, Path]:
     build = plain.build
     winner = Winner(
         result.scop,

@@ -1,4 +1,4 @@
-"""Element types, random contents and guarded memory for the arrays of a nest.
+"""Random contents and guarded memory for the arrays of a nest.
 
 Imported by the child processes: NumPy and the standard library only.
 """
@@ -14,67 +14,14 @@ from typing import Any, Literal
 import numpy as np
 
 from polydl import bfloat16
-from polydl.errors import UnsupportedConstructError
+from polydl.element_types import Values, element_dtype, is_bfloat16, numbers
 from polydl.ir.scop import ALIGNMENT
-
-Values = np.ndarray[Any, np.dtype[Any]]
 
 GUARD_BYTES = 1 << 16
 # Arrays that all begin at the same offset in a page would compete for the same sets of the first cache.
 _STAGGER = 17 * ALIGNMENT
 _PAGE = mmap.PAGESIZE
 CHUNK = 1 << 20
-
-_DTYPES: dict[str, np.dtype[Any]] = {
-    "_Bool": np.dtype(np.bool_),
-    "char": np.dtype(np.int8),
-    "signed char": np.dtype(ctypes.c_byte),
-    "unsigned char": np.dtype(ctypes.c_ubyte),
-    "short": np.dtype(ctypes.c_short),
-    "unsigned short": np.dtype(ctypes.c_ushort),
-    "int": np.dtype(ctypes.c_int),
-    "unsigned int": np.dtype(ctypes.c_uint),
-    "long": np.dtype(ctypes.c_long),
-    "unsigned long": np.dtype(ctypes.c_ulong),
-    "long long": np.dtype(ctypes.c_longlong),
-    "unsigned long long": np.dtype(ctypes.c_ulonglong),
-    # A type of its own, told from uint16 by its metadata.
-    bfloat16.ELEMENT: np.dtype(np.uint16, metadata={"element": bfloat16.ELEMENT}),
-    "_Float16": np.dtype(np.float16),
-    "float": np.dtype(ctypes.c_float),
-    "double": np.dtype(ctypes.c_double),
-    "long double": np.dtype(np.longdouble),
-}
-
-
-def element_dtype(element: str) -> np.dtype[Any]:
-    """NumPy's name for a canonical C type. Raises UnsupportedConstructError if it has none."""
-    try:
-        return _DTYPES[element]
-    except KeyError:
-        raise UnsupportedConstructError(
-            f"arrays of {element!r} can't be filled and compared", remedy=f"use one of {', '.join(_DTYPES)}"
-        ) from None
-
-
-def _is_bfloat16(dtype: np.dtype[Any]) -> bool:
-    return bool(dtype.metadata)
-
-
-def is_floating(dtype: np.dtype[Any]) -> bool:
-    """Whether elements of a type are real numbers; bfloat16, which NumPy has as ``uint16``, is among them."""
-    return dtype.kind == "f" or _is_bfloat16(dtype)
-
-
-def spacing(dtype: np.dtype[Any]) -> float:
-    """From 1 to the next larger number of a floating-point type."""
-    return 2.0**-7 if _is_bfloat16(dtype) else float(np.finfo(dtype).eps)
-
-
-def numbers(values: Values, dtype: np.dtype[Any]) -> Values:
-    """The values of elements of that type as numbers: bfloat16 bits become floats, others stay as they are."""
-    return bfloat16.to_float(values) if _is_bfloat16(dtype) else values
-
 
 #: ``whole``: from the type's whole range, and one in eight is its smallest or its largest. ``small``: of magnitude 1 to
 #: 8, since one may be a divisor. ``bytes``: bytes and shorts whole and others small, with real numbers multiplied by
@@ -147,7 +94,7 @@ class Data:
 
     def _draw(self, key: tuple[int, ...], dtype: np.dtype[Any], count: int) -> Values:
         generator = np.random.default_rng(key)
-        if _is_bfloat16(dtype):
+        if is_bfloat16(dtype):
             return bfloat16.from_float(self._draw(key, np.dtype(np.float32), count))
         if dtype.kind == "b":
             return generator.integers(0, 2, count).astype(dtype)
@@ -186,7 +133,7 @@ def _stored(path: str, offset: int, element: str, dtype: np.dtype[Any], elements
 
 def _halved(values: Values, dtype: np.dtype[Any]) -> Values:
     """Half of each real number, which rounds none but the smallest; integers as they are."""
-    if _is_bfloat16(dtype):
+    if is_bfloat16(dtype):
         return bfloat16.from_float(numbers(values, dtype) * np.float32(0.5))
     halved: Values = values * dtype.type(0.5) if dtype.kind == "f" else values
     return halved

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from polydl import bfloat16
+from polydl.element_types import element_dtype
 from polydl.errors import ArgumentError, MissingComponentError, OptionError
-from polydl.execute.arrays import element_dtype
 from polydl.ir.interface import Interface
 from polydl.ir.scop import ALIGNMENT, Array, Parameter, Scop
 

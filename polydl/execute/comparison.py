@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from polydl.execute.arrays import Buffer, Data, Values, element_dtype, is_floating, numbers
+from polydl.element_types import Values, element_dtype, is_floating, numbers
+from polydl.execute.arrays import Buffer, Data
 from polydl.ir.measurement import Accuracy
 
 # Where more of the elements with one subscript than this part are rounding errors, all of them count as such.

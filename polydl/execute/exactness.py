@@ -22,16 +22,17 @@ from polydl import vector_functions
 from polydl.bfloat16 import CONVERSIONS, with_header
 from polydl.codegen import team
 from polydl.codegen.original import defines, original
-from polydl.execute.arrays import Integers, are_small, element_dtype
+from polydl.element_types import element_dtype
+from polydl.execute.arrays import Integers, are_small
 from polydl.execute.build import COMPILE_TIMEOUT_SECONDS
 from polydl.execute.own_headers import own_headers, system_headers, write_copies
-from polydl.execute.process_group import run_in_group
 from polydl.execute.ranges import drawn_integers
 from polydl.execute.rings import FIELD, INTEGERS, MODULUS, Ring, has_fractions, over, rewritten_for
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Exactness
 from polydl.ir.scop import Array, Scop
+from polydl.system.process_group import run_in_group
 from polydl.system.sandbox import confined, environment, exit_status_of, inside, is_sandboxed
 
 # No vector instructions but those that every processor has, so that the C for other processors is taken.

@@ -16,7 +16,8 @@ import time
 import traceback
 from contextlib import suppress
 
-from polydl.execute.arrays import Buffer, Data, element_dtype
+from polydl.element_types import element_dtype
+from polydl.execute.arrays import Buffer, Data
 from polydl.execute.sampling import Reply, serve
 from polydl.execute.worker import Inputs, Worker, methods
 

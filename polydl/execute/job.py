@@ -7,7 +7,8 @@ from math import inf, prod
 from pathlib import Path
 from typing import Any
 
-from polydl.execute.arrays import GUARD_BYTES, Data, element_dtype
+from polydl.element_types import element_dtype
+from polydl.execute.arrays import GUARD_BYTES, Data
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.ranges import divided_by_diagonals, drawn_integers
 from polydl.execute.tolerance import tolerance

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from polydl.codegen.original import original
 from polydl.codegen.wider import widened, wider
+from polydl.element_types import element_dtype, is_floating, spacing
 from polydl.errors import ResourceError, UnsupportedConstructError
-from polydl.execute.arrays import element_dtype, is_floating, spacing
 from polydl.execute.build import Building, build
 from polydl.execute.child import ChildError
 from polydl.execute.contract import NO_SAMPLES, Built, FinishedCallback, Peer, Progress, ProgressCallback, TimingPolicy

@@ -6,7 +6,7 @@ import os.path
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from polydl.frontend.inclusions import inclusions
+from polydl.inclusions import inclusions
 
 
 def own_headers(texts: Iterable[str], flags: Iterable[str]) -> dict[str, str]:

@@ -8,7 +8,8 @@ from contextlib import suppress
 
 import numpy as np
 
-from polydl.execute.arrays import SHORT_BYTES, Integers, element_dtype, is_floating
+from polydl.element_types import element_dtype, is_floating
+from polydl.execute.arrays import SHORT_BYTES, Integers
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Expression, Statement
 

@@ -14,7 +14,8 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 
-from polydl.execute.arrays import Buffer, Data, element_dtype
+from polydl.element_types import element_dtype
+from polydl.execute.arrays import Buffer, Data
 from polydl.execute.comparison import changed
 from polydl.execute.sampling import Reply, Sampler, serve
 from polydl.execute.worker import Inputs, Worker

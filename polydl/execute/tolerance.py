@@ -9,7 +9,7 @@ import islpy as isl
 import numpy as np
 
 from polydl import bfloat16
-from polydl.execute.arrays import element_dtype
+from polydl.element_types import element_dtype
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Access
 

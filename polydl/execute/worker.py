@@ -15,7 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
-from polydl.execute.arrays import Buffer, Data, element_dtype, is_floating, numbers
+from polydl.element_types import element_dtype, is_floating, numbers
+from polydl.execute.arrays import Buffer, Data
 from polydl.execute.comparison import compare, distances, first_not_finite, mark_noise, store
 from polydl.execute.sampling import MOST_COLD_REPEATS, MOST_REPEATS, Reply, Sampler, serve
 from polydl.native import runtime

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from polydl.execute.process_group import run_in_group
 from polydl.frontend.fork_server import ForkServer
 from polydl.frontend.forking import forked
+from polydl.system.process_group import run_in_group
 
 _MEMORY_BYTES = 4 << 30
 # What Clang, pet and Python take for the walk over an expression that is nested as deeply as a line is long.

@@ -98,7 +98,7 @@ def with_inputs(scop: Scop, path: str | Path) -> Scop:
     """
     import numpy as np
 
-    from polydl.execute.arrays import element_dtype, numbers
+    from polydl.element_types import element_dtype, numbers
 
     def refused(problem: str, remedy: str) -> OptionError:
         return OptionError(problem, file=str(path), construct="--inputs", remedy=remedy)

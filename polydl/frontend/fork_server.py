@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from polydl.execute.process_group import kill_group
 from polydl.frontend.forking import forked
 from polydl.system.interruption import INTERRUPTION
+from polydl.system.process_group import kill_group
 
 # Of a question or an answer; both name files.
 _MESSAGE_BYTES = 1 << 16

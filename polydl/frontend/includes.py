@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from polydl.errors import SourceError
-from polydl.frontend.inclusions import inclusions
 from polydl.frontend.source import MOST_BYTES, line_of, not_a_file, one_line
+from polydl.inclusions import inclusions
 
 
 def check_includes(text: str, file: str, directories: Sequence[str]) -> None:

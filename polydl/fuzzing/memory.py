@@ -6,7 +6,8 @@ import ctypes
 import mmap
 from functools import cache
 
-from polydl.execute.arrays import Buffer, Data, element_dtype
+from polydl.element_types import element_dtype
+from polydl.execute.arrays import Buffer, Data
 from polydl.ir.scop import Array
 
 _PAGE = mmap.PAGESIZE

@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 
 from polydl import bfloat16
-from polydl.execute.arrays import Buffer, Data, Values, element_dtype
+from polydl.element_types import Values, element_dtype
+from polydl.execute.arrays import Buffer, Data
 from polydl.execute.comparison import compare, first_not_finite, store
 from polydl.execute.ranges import drawn_integers
 from polydl.fuzzing.limits import limit_processor_seconds

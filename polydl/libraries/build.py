@@ -8,7 +8,7 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polydl.emission.names import Naming
+from polydl.emitted_names import Naming
 from polydl.errors import OptionError, UnsupportedConstructError
 from polydl.execute.toolchain import Toolchain
 from polydl.frontend.child import fork_server

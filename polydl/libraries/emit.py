@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from polydl.codegen.tvm_ffi import ForeignCall, foreign_call
 from polydl.emission.emit import head_comment, own_directory, processor_clause, tensors_clause, write_unit
-from polydl.emission.names import FileKind, emitted_names
+from polydl.emitted_names import FileKind, emitted_names
 from polydl.ir.interface import Clause, Interface
 from polydl.ir.kernel import KernelSource
 from polydl.libraries.decision import Condition, Decision, choose

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polydl.errors import PolydlError
-from polydl.execute.process_group import run_in_group
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.machine import Machine
 from polydl.system.files import temporary_directory
+from polydl.system.process_group import run_in_group
 from polydl.system.sandbox import inside, is_sandboxed
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _optimized(
     options: KernelOptions,
     installed: Sequence[str] | None,
 ) -> Kernel:
-    from polydl.emission.names import FILE_KINDS, FileKind
+    from polydl.emitted_names import FILE_KINDS, FileKind
     from polydl.optimization.optimize import optimize
     from polydl.records import answers
     from polydl.records.store import default_directory
@@ -194,7 +194,7 @@ def _question(
 def _description(result: Optimization) -> dict[str, Any]:
     """What is kept of an optimization beside its files."""
     from polydl.emission.linking import lines
-    from polydl.emission.names import emitted_names
+    from polydl.emitted_names import emitted_names
     from polydl.plan.step_words import variant_in_words
 
     names = emitted_names(result.exported, Path())

@@ -10,7 +10,6 @@ import msgspec
 import numpy as np
 
 from polydl.errors import ExecutionError
-from polydl.execute.process_group import run_in_group
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.scop import ALIGNMENT, REAL_BYTES
 from polydl.machine import Machine
@@ -23,6 +22,7 @@ from polydl.models.layout_choice import choose
 from polydl.models.manifest import MANIFEST, Entry, Manifest, Tensor
 from polydl.models.readme import readme
 from polydl.system.files import temporary_directory, write_atomically
+from polydl.system.process_group import run_in_group
 from polydl.system.sandbox import inside, is_sandboxed
 
 Progress = Callable[[int, int], None]

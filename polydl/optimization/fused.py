@@ -13,7 +13,7 @@ from polydl.ir.scop import Scop
 from polydl.machine import Machine
 from polydl.optimization.optimize import machine_on, optimize
 from polydl.optimization.optimized import Optimization
-from polydl.optimization.tried import Tried
+from polydl.outcome.tried import Tried
 from polydl.pipeline import fusion_pairs, parse
 from polydl.plan.rewrite_steps import is_fused
 

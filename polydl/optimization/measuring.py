@@ -9,22 +9,22 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polydl.errors import IllegalVariantError, PolydlError
+from polydl.errors import IllegalVariantError
 from polydl.execute.contract import SAMPLE_SECONDS, Built, Executor, Finished, Progress, TimingPolicy
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement
 from polydl.ir.ranking import RankedVariant
 from polydl.machine import Machine
-from polydl.optimization.baselines import Baseline
 from polydl.optimization.plain_building import PlainBuilding
 from polydl.optimization.plain_builds import build_all
-from polydl.optimization.tried import Tried
 from polydl.optimization.unmeasured import unmeasured
+from polydl.outcome.baselines import Baseline
+from polydl.outcome.store_state import StoreState
+from polydl.outcome.tried import Tried
 from polydl.pipeline import ProgressCallback, Stage, kernel
 from polydl.records.record import Record
 from polydl.records.resume import LEADERS, ORIGINAL, Book, Known, Recorder, wanted_again
-from polydl.records.store import Damage
 from polydl.system.clock import Clock
 
 if TYPE_CHECKING:
@@ -36,18 +36,6 @@ if TYPE_CHECKING:
 _MOST_ROUNDS = 25
 # Of a nest that takes long, as many runs of it as its candidates may take together.
 _MOST_ORIGINALS = 20
-
-
-@dataclass(frozen=True)
-class StoreState:
-    """What was wrong with the records while an optimization used them; nothing by default."""
-
-    #: lines that were passed over
-    damaged: tuple[Damage, ...] = ()
-    #: measurements that were not stored
-    lost: int = 0
-    #: why they were not, or why no earlier ones could be read
-    refusal: PolydlError | None = None
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import ClassVar
 from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.variant import Variant
 from polydl.optimization.picks import picks
-from polydl.optimization.tried import Tried
+from polydl.outcome.tried import Tried
 from polydl.plan.kinds import keeps_loops
 
 # As many times the picks are asked for once more in all.

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from polydl import registry
 from polydl.calibration.first_use import FirstUse, first_use_of
 from polydl.calibration.further import going_on
-from polydl.emission.names import Naming
 from polydl.emission.target import TargetProcessors
+from polydl.emitted_names import Naming
 from polydl.errors import OptionError
 from polydl.execute.contract import Executor
 from polydl.execute.toolchain import Toolchain

@@ -15,8 +15,8 @@ from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement
 from polydl.ir.numerics import most_error
-from polydl.optimization.baselines import Baseline
 from polydl.optimization.measuring import relayed
+from polydl.outcome.baselines import Baseline
 from polydl.pipeline import ProgressCallback
 from polydl.plan.rewrite_steps import has_fewer_products
 from polydl.records.resume import book_of
@@ -24,7 +24,7 @@ from polydl.system.files import temporary_directory
 
 if TYPE_CHECKING:
     from polydl.optimization.optimized import Optimization
-    from polydl.optimization.tried import Tried
+    from polydl.outcome.tried import Tried
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from polydl.execute.build import Building
 from polydl.execute.contract import Built, ProgressCallback
-from polydl.optimization.baselines import PlainBuild
+from polydl.outcome.baselines import PlainBuild
 from polydl.records.resume import Book
 from polydl.system.files import temporary_directory
 

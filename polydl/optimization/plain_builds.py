@@ -21,7 +21,7 @@ from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
 from polydl.ir.numerics import Numerics, keeps_products, reassociates
 from polydl.ir.scop import Scop
-from polydl.optimization.baselines import PlainBuild
+from polydl.outcome.baselines import PlainBuild
 from polydl.plan.rewriting import as_written
 
 _FLOATING = frozenset({"float", "double", "long double", "_Float16"})

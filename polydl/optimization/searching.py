@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from polydl.contracts.search import Search, Trial
@@ -11,35 +10,13 @@ from polydl.ir.ranking import RankedVariant
 from polydl.ir.variant import Variant
 from polydl.optimization.budget import Budget, expected_gain
 from polydl.optimization.search_space import RankedSpace
-from polydl.optimization.tried import Tried
+from polydl.outcome.search_report import Improvement, SearchReport
+from polydl.outcome.tried import Tried
 
 # Candidates of one batch.
 BATCH = 8
 # Batches that may bring nothing new in a row before nothing is left.
 _EMPTY = 3
-
-
-@dataclass(frozen=True)
-class Improvement:
-    """The best time after so many seconds and runs."""
-
-    seconds: float
-    runs: int
-    best: float
-
-
-@dataclass(frozen=True)
-class SearchReport:
-    """What a search gained, and by when."""
-
-    strategy: str
-    #: candidates that were measured, also those that failed
-    runs: int
-    seconds: float
-    #: each time when there was a faster candidate
-    improvements: tuple[Improvement, ...]
-    #: ``expected_gain`` of as many runs again
-    expected_gain: float
 
 
 class Searching:

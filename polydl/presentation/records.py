@@ -26,7 +26,7 @@ from polydl.records.store import Damage
 
 if TYPE_CHECKING:
     from polydl.learning.replay import Replayed
-    from polydl.optimization.measuring import StoreState
+    from polydl.outcome.store_state import StoreState
 
 _SHOWN_FILES, _SHOWN_LINES = 3, 8
 

@@ -29,7 +29,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 from msgspec import Meta
 
-from polydl.emission.names import FILE_KINDS, OPTIONAL_FILES, FileKind, emitted_names
+from polydl.emitted_names import FILE_KINDS, OPTIONAL_FILES, FileKind, emitted_names
 from polydl.errors import ResourceError
 from polydl.records.record import now
 from polydl.system.files import sweep, write_atomically

@@ -19,7 +19,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from polydl.frontend.inclusions import inclusions
+from polydl.inclusions import inclusions
 from polydl.machine import Machine
 from polydl.registry import GROUPS
 
@@ -99,9 +99,7 @@ def _headers(source: bytes, directory: Path, others: Sequence[Path]) -> list[lis
 
 def own_files() -> list[str]:
     """Folders of this installation of polydl, each followed by a digest of its files."""
-    import polydl
-
-    folders = [Path(polydl.__file__ or "").parent]
+    folders = [Path(__file__).parents[1]]
     for part in ("variants", "microkernels", "ranking", "fusion", "native"):
         spec = find_spec(f"polydl.{part}")
         folders_of_part = (

@@ -11,17 +11,18 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from polydl.emission.names import FILE_KINDS
+from polydl.emitted_names import FILE_KINDS
 from polydl.errors import printable
 from polydl.ir.ranking import Ranking
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.ir.working_sets import DependenceWorkingSet, WorkingSets
 from polydl.machine import Machine
+from polydl.outcome.outcome import Outcome
 from polydl.report import evidence
 from polydl.report.results import (
     Document,
@@ -36,7 +37,6 @@ from polydl.system.files import is_text, write_atomically
 if TYPE_CHECKING:
     from polydl.doctor import Component
     from polydl.fusion.report import OperatorPair
-    from polydl.optimization.optimized import Optimization
     from polydl.plan.apply import Applied
     from polydl.plan.nest_plan import Plan
     from polydl.ranking.cost_model import NestTime
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 REPORT_FILE = "report.json"
 FAILED_FOLDER = "failed"
 STAGES = ("parse", "variants", "analysis", "ranking", "compile", "run", "total")
+
+AnyOutcome = TypeVar("AnyOutcome", bound=Outcome)
 
 
 def to_text(document: Document) -> str:
@@ -86,7 +88,7 @@ def loop_ranges(statement: Statement) -> tuple[tuple[int, int], ...]:
     return bounding_box(islpy.Set(statement.domain))
 
 
-def optimization_document(result: Optimization) -> Document:
+def optimization_document(result: Outcome) -> Document:
     """The document of ``polydl optimize``.
 
     Its candidates are those that were run or, if nothing was, those that would have been.
@@ -132,7 +134,7 @@ def optimization_document(result: Optimization) -> Document:
     )
 
 
-def fusion_document(result: Optimization, pairs: Sequence[OperatorPair]) -> Document:
+def fusion_document(result: Outcome, pairs: Sequence[OperatorPair]) -> Document:
     """The document of ``polydl fuse``: that of ``polydl optimize``, with the pairs of operators in ``fusions``."""
     document = optimization_document(result)
     fusions = [{key: value for key, value in asdict(pair).items() if key != "way"} for pair in pairs]
@@ -273,7 +275,7 @@ def doctor_document(components: Sequence[Component], ready: bool) -> Document:
     )
 
 
-def write_report(result: Optimization, directory: Path) -> Optimization:
+def write_report(result: AnyOutcome, directory: Path) -> AnyOutcome:
     """Write report.json, and the C of each candidate that failed under failed/. The result with the new file in it.
 
     Raises ResourceError.

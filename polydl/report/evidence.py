@@ -18,7 +18,7 @@ from polydl.machine import Machine
 
 if TYPE_CHECKING:
     from polydl.contracts import Candidate
-    from polydl.optimization.optimized import Optimization
+    from polydl.outcome.outcome import Outcome
 
 
 def machine_speeds(machine: Machine) -> dict[str, Any]:
@@ -65,7 +65,7 @@ def reuses(working_sets: WorkingSets) -> list[dict[str, Any]]:
     ]
 
 
-def code(result: Optimization) -> dict[str, str | None]:
+def code(result: Outcome) -> dict[str, str | None]:
     """The function as it was written, and as the fastest variant has it, without what it calls."""
     scop, plain, winner = result.scop, result.plain, result.winner
     first, _, last = scop.definition
@@ -75,7 +75,7 @@ def code(result: Optimization) -> dict[str, str | None]:
     return {"original": scop.source[first:last], "winner": fastest}
 
 
-def arrays(result: Optimization) -> list[dict[str, Any]]:
+def arrays(result: Outcome) -> list[dict[str, Any]]:
     """The arrays of the nest: name, element, extents and bytes."""
     return [
         {key: value for key, value in asdict(array).items() if key in ("name", "element", "extents")}

@@ -15,13 +15,13 @@ from polydl.ir.scop import Scop
 from polydl.ir.variant import Variant
 from polydl.ir.working_sets import WorkingSets
 from polydl.machine import Machine
-from polydl.optimization.baselines import Baseline, plain_rounding, speedup
-from polydl.optimization.winning import fastest
+from polydl.outcome.baselines import Baseline, plain_rounding, speedup
+from polydl.outcome.winning import fastest
 from polydl.report import evidence
 
 if TYPE_CHECKING:
-    from polydl.optimization.optimized import Optimization
-    from polydl.optimization.tried import Tried
+    from polydl.outcome.outcome import Outcome
+    from polydl.outcome.tried import Tried
     from polydl.records.record import Record
 
 Document = dict[str, Any]
@@ -49,7 +49,7 @@ def variant_document(variant: Variant) -> Document:
     return {"id": variant.id, "steps": variant.to_json()}
 
 
-def baseline_document(result: Optimization, baseline: Baseline | None) -> Document | None:
+def baseline_document(result: Outcome, baseline: Baseline | None) -> Document | None:
     """One build of the plain nest."""
     if baseline is None:
         return None
@@ -67,14 +67,14 @@ def baseline_document(result: Optimization, baseline: Baseline | None) -> Docume
     }
 
 
-def winner_document(result: Optimization) -> Document | None:
+def winner_document(result: Outcome) -> Document | None:
     """What is handed back: a variant, or the plain nest if no variant is as fast; None if nothing was run."""
     if result.plain is not None:
         return _plain_best(result, result.plain)
     return None if result.winner is None else _best(result, result.winner)
 
 
-def _plain_best(result: Optimization, plain: Baseline) -> Document:
+def _plain_best(result: Outcome, plain: Baseline) -> Document:
     """The plain nest as the winner."""
     measurement = plain.measurement
     rate = gflops(result.scop, measurement.seconds_median)
@@ -100,7 +100,7 @@ def _plain_best(result: Optimization, plain: Baseline) -> Document:
     }
 
 
-def _best(result: Optimization, winner: Tried) -> Document:
+def _best(result: Outcome, winner: Tried) -> Document:
     from polydl.plan.step_words import variant_in_words
 
     measurement = winner.measurement
@@ -126,7 +126,7 @@ def _best(result: Optimization, winner: Tried) -> Document:
     }
 
 
-def _prepared(result: Optimization, size: int) -> Document | None:
+def _prepared(result: Outcome, size: int) -> Document | None:
     """What is prepared once, and the time of the function that does it at every call; None without constants."""
     if not result.scop.constants:
         return None
@@ -138,7 +138,7 @@ def _prepared(result: Optimization, size: int) -> Document | None:
     }
 
 
-def _preferred_to(result: Optimization, winner: Tried) -> str | None:
+def _preferred_to(result: Outcome, winner: Tried) -> str | None:
     first = fastest(result.tried, interrupted=result.interrupted)
     return None if first is None or first is winner else first.kernel.id
 
@@ -147,7 +147,7 @@ def _exactness(exactness: Exactness) -> Document:
     return {"verdict": exactness.verdict, "ring": exactness.ring, "reason": exactness.reason}
 
 
-def _rounding(result: Optimization, tried: Tried) -> Document:
+def _rounding(result: Outcome, tried: Tried) -> Document:
     """What a candidate does to sums and products; no factor where it computes those of the source."""
     rounding = result.applied(tried.ranked.variant).rounding
     return {
@@ -161,7 +161,7 @@ def _accuracy(measurement: Measurement | None) -> Document | None:
     return None if accuracy is None else {**asdict(accuracy), "ratio": accuracy.ratio}
 
 
-def _main_microkernel(result: Optimization, winner: Tried) -> Document | None:
+def _main_microkernel(result: Outcome, winner: Tried) -> Document | None:
     """That of the nest with the most arithmetic, where several have one."""
     applied = result.applied(winner.ranked.variant)
     flops = {
@@ -176,7 +176,7 @@ def _main_microkernel(result: Optimization, winner: Tried) -> Document | None:
     )
 
 
-def candidate_documents(result: Optimization) -> list[Document]:
+def candidate_documents(result: Outcome) -> list[Document]:
     """What was run or, if nothing was, what would have been."""
     scop, machine = result.scop, result.machine
     if result.baselines:

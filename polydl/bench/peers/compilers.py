@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 from polydl.bench.peers.kinds import MissingPeerError
 from polydl.codegen.original import original
 from polydl.errors import MissingComponentError, OptionError
-from polydl.execute.process_group import run_in_group
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
 from polydl.optimization.plain_builds import fast_flags
 from polydl.pipeline import kernel
 from polydl.system.files import temporary_directory
+from polydl.system.process_group import run_in_group
 
 if TYPE_CHECKING:
     from polydl.optimization.optimized import Optimization

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import platformdirs
 
-from polydl.execute.process_group import run_in_group
 from polydl.system.files import temporary_directory, write_atomically
+from polydl.system.process_group import run_in_group
 
 _TIMEOUT_SECONDS = 120
 _KEPT_LINES = 8

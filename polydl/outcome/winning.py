@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from polydl.optimization.tried import Tried
+    from polydl.outcome.tried import Tried
 
 #: A candidate that needs no library may take so much longer than the fastest, and is emitted in its place.
 SHARE_FOR_NO_LIBRARY = 0.03
