@@ -16,7 +16,8 @@ from test_shown import longest
 
 from polydl.cli import main
 from polydl.execute.toolchain import Toolchain
-from polydl.libraries.build import Library, Settings
+from polydl.libraries.build import Library
+from polydl.libraries.chosen import Settings
 from polydl.libraries.decision import choose
 from polydl.libraries.kernel import Kernel
 from polydl.libraries.product import symbolic_product

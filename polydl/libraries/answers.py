@@ -7,10 +7,10 @@ from random import Random
 import numpy as np
 
 from polydl.execute.build import build
-from polydl.libraries.build import Library, alone
 from polydl.libraries.callable import AnySize
+from polydl.libraries.chosen import ChosenLibrary
 from polydl.libraries.decision import Leaf
-from polydl.libraries.unit import ORIGINAL, unit
+from polydl.libraries.unit import ORIGINAL, alone, unit
 from polydl.system.files import temporary_directory
 
 # Element types that are filled with random numbers.
@@ -20,7 +20,7 @@ _AT_BORDERS = 0.3
 _LONGER = (0, 0, 1, 5)
 
 
-def wrong_shapes(library: Library, count: int, seed: int) -> list[dict[str, int]]:
+def wrong_shapes(library: ChosenLibrary, count: int, seed: int) -> list[dict[str, int]]:
     """The shapes, of so many random ones, at which the library or one of its candidates differs from the source.
 
     Sizes are within their ranges, at the borders, and just beyond. The library runs at all shapes, candidates in turn.

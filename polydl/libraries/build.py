@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache, cached_property, partial
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from polydl.emitted_names import Naming
 from polydl.errors import OptionError, UnsupportedConstructError
@@ -15,10 +14,11 @@ from polydl.frontend.child import fork_server
 from polydl.ir.kernel import KernelSource
 from polydl.ir.scop import Scop
 from polydl.libraries.accumulators import without_sums
-from polydl.libraries.callable import AnySize
 from polydl.libraries.candidates import proved, searched_kernels, usual_kernels
-from polydl.libraries.cover import slowdowns, smallest_cover
-from polydl.libraries.decision import Decision, Leaf, Times, choose, fitted, kernels_of
+from polydl.libraries.chosen import ChosenLibrary, Measured, Settings
+from polydl.libraries.cover import smallest_cover
+from polydl.libraries.decision import fitted, kernels_of
+from polydl.libraries.emit import emitted
 from polydl.libraries.kernel import Kernel
 from polydl.libraries.measuring import ShapeMeasuring
 from polydl.libraries.product import SymbolicProduct, symbolic_product
@@ -31,15 +31,13 @@ from polydl.libraries.ranges import (
     not_a_parameter,
     size_ranges,
 )
+from polydl.libraries.refine import measured_further
 from polydl.libraries.shapes import Shape, sampled_shapes
 from polydl.libraries.symbolic import SymbolicNest, symbolic_nest
-from polydl.libraries.unit import ORIGINAL, unit
+from polydl.libraries.unit import ORIGINAL, alone
 from polydl.machine import Machine
 from polydl.pipeline import ProgressCallback, Stage, parse
 from polydl.system.files import temporary_directory
-
-if TYPE_CHECKING:
-    from polydl.libraries.learned import LearnedModel, Selected
 
 DEFAULT_SHAPES = 24
 DEFAULT_MAX_KERNELS = 10
@@ -55,91 +53,8 @@ _MOST_PEAK_PART, _MOST_MEMORY_PART = 1 / 1000, 1 / 8
 _FURTHER, _FURTHER_PART = 25, 1 / 8
 
 
-@dataclass(frozen=True)
-class Settings:
-    """How a library is measured and chosen: the arguments of ``library`` of these names."""
-
-    max_kernels: int
-    max_slowdown: float
-    seed: int
-    records: str | Path | bool
-    timeout_seconds: float
-
-
-@dataclass(frozen=True, repr=False)
-class Library:
-    """A function for a range of sizes, and what was measured for it. It can be called as ``AnySize`` can."""
-
-    nest: SymbolicNest
-    #: what register blocks compute; None for a nest without a product
-    product: SymbolicProduct | None
-    machine: Machine
-    toolchain: Toolchain
-    #: the kernels that were emitted, by id
-    kernels: Mapping[str, Kernel]
-    decision: Decision
-    #: that were measured
-    shapes: tuple[Shape, ...]
-    #: seconds of every kernel that was measured at each shape, emitted or not, and of the original nest; at further
-    #: shapes those were measured that were in question still
-    times: tuple[Times, ...]
-    #: every kernel that was measured, by id
-    candidates: Mapping[str, Kernel]
-    settings: Settings
-    #: the nest at a shape
-    read: Callable[[Shape], Scop]
-    #: by kind, as in ``Optimization.files``, and ``manifest``
-    files: Mapping[str, Path] = field(default_factory=dict)
-    #: what the emitted function is called
-    exported: str = ""
-
-    def __repr__(self) -> str:
-        worst = max(self.slowdowns)
-        return (
-            f"<Library {self.exported} for {', '.join(map(str, self.nest.ranges))}: {len(self.kernels)} kernels, "
-            f"at most {worst:.2f} times the fastest at {len(self.shapes)} shapes>"
-        )
-
-    @property
-    def slowdowns(self) -> list[float]:
-        """How many times as long as the fastest kernel that was measured the chosen one takes, at each shape."""
-        return [
-            slowdowns([at], [choose(self.decision, shape)])[0]
-            for shape, at in zip(self.shapes, self.times, strict=True)
-        ]
-
-    def chosen(self, **sizes: int) -> str:
-        """What runs at a shape: the id of a kernel, or "original". Raises OptionError for a size that is missing."""
-        names = [each.name for each in self.nest.ranges]
-        if not set(names) <= set(sizes) <= set(self.nest.sizes):
-            raise OptionError(
-                f"chosen({', '.join(sizes)}): the sizes are {', '.join(names)}", remedy="give each of them"
-            )
-        inside = all(each.low <= sizes[each.name] <= each.high for each in self.nest.ranges) and all(
-            sizes.get(each.name, sizes[each.least]) >= sizes[each.least] for each in self.nest.leading
-        )
-        return choose(self.decision, sizes) if inside else ORIGINAL
-
-    def select(self, most: int = 10, **sizes: int) -> tuple[Selected, ...]:
-        """What a model learned from the library's measurements expects to be fastest at a shape, measured or not.
-
-        Of all configurations, not of the library's kernels alone, the ``most`` fastest, the best first. Raises
-        OptionError for a size that is missing or that has no range.
-        """
-        names = [each.name for each in self.nest.ranges]
-        if set(names) != set(sizes):
-            raise OptionError(
-                f"select({', '.join(sizes)}): the sizes are {', '.join(names)}", remedy="give each of them"
-            )
-        return self.model.fastest(sizes, most)
-
-    @cached_property
-    def model(self) -> LearnedModel:
-        """The model that ``select`` asks."""
-        from polydl.libraries.learned import learned
-
-        measured = list(zip(self.shapes, self.times, strict=True))
-        return learned(self.nest, self.product, self.machine, self.candidates, measured)
+class Library(ChosenLibrary):
+    """A function for a range of sizes, and what was measured for it. ``best`` can be called."""
 
     def refine(
         self,
@@ -155,22 +70,11 @@ class Library:
         measured beside each other. Kernels and decision are then chosen from all measurements, and files are written to
         ``out`` as ``library`` does. Raises OptionError for a shape that lacks a size or lies outside of the ranges.
         """
-        from polydl.libraries.refine import refined
-
-        return refined(self, shapes, top_k=top_k, out=out, progress=progress)
-
-    @property
-    def kernel(self) -> KernelSource:
-        """The emitted function's C, without the head of the file."""
-        return unit(
-            self.nest, self.product, self.decision, self.kernels, self.machine, identity="library",
-            exported=self.exported,
+        measured = measured_further(self, shapes, top_k=top_k, progress=progress)
+        return chosen_library(
+            self.nest, self.product, self.machine, self.toolchain, measured, self.settings, self.read, self.exported,
+            out,
         )  # fmt: skip
-
-    @property
-    def best(self) -> AnySize:
-        """The emitted function as a Python callable over NumPy arrays of any size."""
-        return AnySize(self.nest, self.files["library"], self.exported)
 
 
 def library(
@@ -293,20 +197,6 @@ def library(
     return chosen_library(nest, product, target, toolchain, measured, settings, read, exported, out)
 
 
-def alone(nest: SymbolicNest, product: SymbolicProduct | None, kernel: Kernel, machine: Machine) -> KernelSource:
-    """The C of one kernel, without a choice."""
-    return unit(nest, product, Leaf(kernel.id), {kernel.id: kernel}, machine, identity=kernel.id)
-
-
-@dataclass(frozen=True)
-class Measured:
-    """Shapes, what was measured at them, and the kernels by their ids."""
-
-    shapes: tuple[Shape, ...]
-    times: tuple[Times, ...]
-    candidates: Mapping[str, Kernel]
-
-
 def chosen_library(
     nest: SymbolicNest,
     product: SymbolicProduct | None,
@@ -319,8 +209,6 @@ def chosen_library(
     out: str | Path | None,
 ) -> Library:
     """The library with the fewest kernels that are fast enough, and the decision between them; written to ``out``."""
-    from polydl.libraries.emit import emitted
-
     candidates, times = measured.candidates, measured.times
     # Others were found slower before the last shapes were measured, or wrong at some.
     everywhere = [identity for identity in candidates if all(identity in at for at in times)]
@@ -331,7 +219,7 @@ def chosen_library(
         nest, product, machine, toolchain, kept, decision, measured.shapes, times, candidates, settings, read,
         exported=exported,
     )  # fmt: skip
-    return emitted(result, Path(out) if out is not None else None)
+    return replace(result, files=emitted(result, Path(out) if out is not None else None))
 
 
 def read_symbolic(

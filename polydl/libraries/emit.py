@@ -10,26 +10,24 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from math import exp, log
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from polydl.codegen.tvm_ffi import ForeignCall, foreign_call
 from polydl.emission.emit import head_comment, own_directory, processor_clause, tensors_clause, write_unit
 from polydl.emitted_names import FileKind, emitted_names
 from polydl.ir.interface import Clause, Interface
 from polydl.ir.kernel import KernelSource
+from polydl.libraries.chosen import ChosenLibrary
 from polydl.libraries.decision import Condition, Decision, choose
 from polydl.libraries.open_shapes import open_shapes
 from polydl.libraries.ranges import every_size
 from polydl.system.files import write_atomically
 
-if TYPE_CHECKING:
-    from polydl.libraries.build import Library
-
 MANIFEST = ("library.json", "the manifest: kernels, decision and measurements")
 
 
-def emitted(library: Library, directory: Path | None) -> Library:
-    """The library with its files, in a directory, or in one that goes away with the process.
+def emitted(library: ChosenLibrary, directory: Path | None) -> dict[str, Path]:
+    """Write the library's files to a directory, or to one that goes away with the process; their paths, by kind.
 
     The manifest is written last. Raises ResourceError, ExecutionError.
     """
@@ -44,10 +42,10 @@ def emitted(library: Library, directory: Path | None) -> Library:
     files = write_unit(code, contents, _head(library, code, names), library.toolchain, names, MANIFEST)
     manifest = folder / MANIFEST[0]
     write_atomically(manifest, json.dumps(library_document(library), indent=1) + "\n")
-    return replace(library, files={**{str(kind): path for kind, path in files.items()}, "manifest": manifest})
+    return {**{str(kind): path for kind, path in files.items()}, "manifest": manifest}
 
 
-def library_document(library: Library) -> dict[str, Any]:
+def library_document(library: ChosenLibrary) -> dict[str, Any]:
     """The manifest. Times are in seconds, sizes of tiles in iterations."""
     scop = library.nest.scop
     return {
@@ -75,7 +73,7 @@ def library_document(library: Library) -> dict[str, Any]:
     }
 
 
-def mean_slowdown(library: Library) -> float:
+def mean_slowdown(library: ChosenLibrary) -> float:
     """The geometric mean over the measured shapes."""
     return exp(sum(map(log, library.slowdowns)) / len(library.slowdowns))
 
@@ -91,7 +89,7 @@ def _decision_document(decision: Decision) -> Any:
     return decision.kernel
 
 
-def _head(library: Library, code: KernelSource, names: Mapping[FileKind, Path]) -> str:
+def _head(library: ChosenLibrary, code: KernelSource, names: Mapping[FileKind, Path]) -> str:
     scop = library.nest.scop
     ranges = ", ".join(map(str, library.nest.ranges))
     rows = [
@@ -108,7 +106,7 @@ def _head(library: Library, code: KernelSource, names: Mapping[FileKind, Path]) 
     return head_comment(rows, code, library.toolchain, names)
 
 
-def _interface(library: Library, plain: Interface, foreign: ForeignCall | None) -> Interface:
+def _interface(library: ChosenLibrary, plain: Interface, foreign: ForeignCall | None) -> Interface:
     product = library.product
     numerics = (
         "Sums may be added up in another order than the source's, in its precision; the compiler may fuse multiply and "

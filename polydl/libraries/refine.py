@@ -1,28 +1,26 @@
-"""A library with further shapes: what its model expects to be fast there is measured, and the choice is made anew."""
+"""Further shapes for a library: what its model expects to be fast there is measured beside all that it has."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from polydl.errors import OptionError
-from polydl.libraries.build import Library, Measured, alone, chosen_library
 from polydl.libraries.candidates import proved
+from polydl.libraries.chosen import ChosenLibrary, Measured
 from polydl.libraries.measuring import ShapeMeasuring
 from polydl.libraries.shapes import Shape
+from polydl.libraries.unit import alone
 from polydl.pipeline import ProgressCallback, Stage
 from polydl.system.files import temporary_directory
 
 
-def refined(
-    library: Library,
-    shapes: Sequence[Shape],
-    *,
-    top_k: int,
-    out: str | Path | None,
-    progress: ProgressCallback | None,
-) -> Library:
-    """``Library.refine``."""
+def measured_further(
+    library: ChosenLibrary, shapes: Sequence[Shape], *, top_k: int, progress: ProgressCallback | None
+) -> Measured:
+    """What was measured for a library, and as much at further shapes, beside the ``top_k`` kernels expected there.
+
+    Raises OptionError for a shape that lacks a size or lies outside of the ranges.
+    """
     nest, product, machine, settings = library.nest, library.product, library.machine, library.settings
     for shape in shapes:
         _check(library, shape)
@@ -52,13 +50,10 @@ def refined(
             times.append(measuring.times(scop, here))
             if progress is not None:
                 progress(Stage("measure", number + 1, len(every)))
-    measured = Measured(every, tuple(times), candidates)
-    return chosen_library(
-        nest, product, machine, library.toolchain, measured, settings, library.read, library.exported, out
-    )
+    return Measured(every, tuple(times), candidates)
 
 
-def _check(library: Library, shape: Shape) -> None:
+def _check(library: ChosenLibrary, shape: Shape) -> None:
     names = [each.name for each in library.nest.ranges]
     wrong = [each for each in library.nest.ranges if not each.low <= shape.get(each.name, 0) <= each.high]
     if set(shape) != set(names) or wrong:

@@ -14,7 +14,7 @@ from polydl.codegen.translation_unit import DIAGNOSTICS
 from polydl.ir.interface import Clause, Interface
 from polydl.ir.kernel import KernelSource
 from polydl.libraries.candidates import coded, product_code
-from polydl.libraries.decision import Condition, Decision
+from polydl.libraries.decision import Condition, Decision, Leaf
 from polydl.libraries.kernel import Kernel
 from polydl.libraries.kernel_code import KernelCode
 from polydl.libraries.product import SymbolicProduct
@@ -107,6 +107,11 @@ def unit(
         compile_flags=compile_flags(scop),
         vector_functions=functions,
     )
+
+
+def alone(nest: SymbolicNest, product: SymbolicProduct | None, kernel: Kernel, machine: Machine) -> KernelSource:
+    """The C of one kernel, without a choice."""
+    return unit(nest, product, Leaf(kernel.id), {kernel.id: kernel}, machine, identity=kernel.id)
 
 
 def _has_threads(code: KernelCode) -> bool:
