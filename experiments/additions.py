@@ -1,9 +1,10 @@
-"""What an addition touches: files of the package that a commit changed when it added a rewrite, and that name it today.
+"""What an addition touches: files of the package that a commit changed when it added a rewrite or a microkernel, and
+those that name it today.
 
     python -m experiments.additions
 
-Reads the repository's history (a full clone) and its files; nothing is measured. Files of tests, documents, schemas and
-experiments are not counted, and neither are the random steps of ``polydl fuzz``.
+Reads the repository's history (a full clone) and its files; nothing is measured. The schema of documents, which
+``make schema`` writes anew from the steps, is counted apart; files of tests, documents and experiments are not counted.
 """
 
 from __future__ import annotations
@@ -17,47 +18,63 @@ from experiments.tables import markdown
 
 _ROOT = Path(__file__).parents[1]
 _PACKAGE = ("polydl", "variants", "microkernels", "ranking", "fusion")
-#: The last five rewrites that were added: what each is, and the commit.
+_SCHEMA = "docs/optimize.schema.json"
+#: The last rewrites and microkernels that were added, the latest first: the module of each, what it is, and the commit.
 ADDITIONS = {
-    "zero_point": ("products of quantized numbers without their zero points", "06670fb"),
-    "split_index_set": ("sums of few terms in parts, by the conditions at borders", "cbe448e"),
-    "expand": ("arrays with elements for each iteration that reuses them", "5d936fb"),
-    "polyphase": ("strided convolutions in parts, with `bench --weights` in the same commit", "2bcb88e"),
-    "cut_triangle": ("products in a triangle as squares", "610b970"),
+    "zero_point": ("zero_point", "products of quantized numbers without their zero points", "06670fb"),
+    "split_index_set": ("split_index_set", "sums of few terms in parts, by the conditions at borders", "cbe448e"),
+    "expand": ("expand", "arrays with elements for each iteration that reuses them", "5d936fb"),
+    "polyphase": ("polyphase", "strided convolutions in parts, with `bench --weights` in the same commit", "2bcb88e"),
+    "c-int16": (
+        "int16",
+        "a microkernel for shorts, with greatest elements and sums in vectors in the same commit",
+        "89399f1",
+    ),
+    "cut_triangle": ("cut_triangle", "products in a triangle as squares", "610b970"),
 }
 
 
-def changed(commit: str) -> list[str]:
-    """The package's files that a commit changed."""
-    command = ["git", "-C", str(_ROOT), "show", "--name-only", "--format=", commit, "--", *_PACKAGE]
-    shown = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return [line for line in shown.splitlines() if not line.startswith("polydl/fuzzing/")]
+def is_known(commit: str) -> bool:
+    """Whether the history has a commit; that of a shallow clone may lack it."""
+    command = ["git", "-C", str(_ROOT), "cat-file", "-e", f"{commit}^{{commit}}"]
+    return subprocess.run(command, capture_output=True).returncode == 0
 
 
-def naming(rewrite: str) -> Iterator[str]:
-    """The package's files that import the rewrite's module, or have its name as a string, besides its own."""
+def changed(commit: str, *places: str) -> list[str]:
+    """The files below some places that a commit changed."""
+    command = ["git", "-C", str(_ROOT), "show", "--name-only", "--format=", commit, "--", *places]
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+def naming(name: str, module: str) -> Iterator[str]:
+    """The package's files that import the addition's module, or have its name as a string, besides its own."""
     for path in sorted(each for folder in _PACKAGE for each in (_ROOT / folder).rglob("*.py")):
-        place = path.relative_to(_ROOT)
-        if place.stem != rewrite and "fuzzing" not in place.parts and _names(ast.parse(path.read_bytes()), rewrite):
-            yield str(place)
+        if path.stem != module and _names(ast.parse(path.read_bytes()), name, module):
+            yield str(path.relative_to(_ROOT))
 
 
-def _names(module: ast.Module, rewrite: str) -> bool:
-    for node in ast.walk(module):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").endswith(f"rewrites.{rewrite}"):
+def _names(tree: ast.Module, name: str, module: str) -> bool:
+    homes = (f"rewrites.{module}", f"microkernels.{module}")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").endswith(homes):
             return True
-        if isinstance(node, ast.Constant) and node.value == rewrite:
+        if isinstance(node, ast.Constant) and node.value == name:
             return True
     return False
+
+
+def named_today(name: str) -> str:
+    """The files that name an addition, as the table has them."""
+    return ", ".join(f"`{place}`" for place in naming(name, ADDITIONS[name][0]))
 
 
 def table() -> list[str]:
     """A line of Markdown for each addition."""
     rows = []
-    for name, (what, commit) in ADDITIONS.items():
-        today = ", ".join(f"`{place}`" for place in naming(name))
-        rows.append([f"`{name}`, {what} (`{commit}`)", str(len(changed(commit))), today])
-    return markdown(["addition", "files changed", "files that name it today"], rows)
+    for name, (_, what, commit) in ADDITIONS.items():
+        schema = "yes" if changed(commit, _SCHEMA) else "no"
+        rows.append([f"`{name}`, {what} (`{commit}`)", str(len(changed(commit, *_PACKAGE))), schema, named_today(name)])
+    return markdown(["addition", "files changed", "and the schema", "files that name it today"], rows)
 
 
 def main() -> None:

@@ -284,6 +284,17 @@ def test_the_table_of_decisions_is_that_of_the_data(monkeypatch: pytest.MonkeyPa
     assert [row for row in rows if tuple(row) not in shown] == []
 
 
+def test_the_table_of_additions_is_that_of_the_history_and_of_the_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    additions = import_module("experiments.additions")
+    page = ROOT / "docs" / "results" / "2026-11-23-before-and-after.md"
+    shown = {line[0].partition(",")[0]: line for line in table_lines(page) if "`" in line[0]}
+    assert [name for name in additions.ADDITIONS if shown[f"`{name}`"][-1] != additions.named_today(name)] == []
+    # The history of a shallow clone has none of the commits.
+    if all(additions.is_known(commit) for *_, commit in additions.ADDITIONS.values()):
+        assert [line for line in additions.table()[2:] if cells(line) not in shown.values()] == []
+
+
 def test_the_run_that_readme_shows_is_that_of_the_data(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
