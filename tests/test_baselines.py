@@ -319,7 +319,7 @@ def test_the_plain_nest_is_emitted_where_no_variant_is_as_fast(tmp_path: Path, m
         "polydl.outcome.baselines.fastest",
         lambda baselines: next((each for each in baselines if each.build.kernel.id == "plain-threads"), None),
     )
-    monkeypatch.setattr("polydl.optimization.optimized.fastest", polydl.outcome.baselines.fastest)
+    monkeypatch.setattr("polydl.outcome.outcome.fastest", polydl.outcome.baselines.fastest)
     scop = parsed(tmp_path, COUNTERS_OUTSIDE)
     machine = detected("32K,1M", threads=2)
     result = polydl.optimize(scop, machine=machine, max_variants=4, top_k=1, records=False, out=tmp_path / "out")
