@@ -22,8 +22,6 @@ from polydl.microkernels.shapes import tile_sizes, tiling_cycles
 _GROUP = 4
 # Rows of the widest vector; shorter tiles are left to other kernels.
 _LEAST_ROWS = 16
-# Groups of k by which A is fetched ahead, as if all lay as far apart as the first two.
-_PREFETCH = 8
 
 REFERENCE = """\
 for (long q = 0; q < rows; ++q)
@@ -101,7 +99,8 @@ class _Dots(Writer):
         columns, vectors = range(len(block.columns_b)), range(len(block.rows))
         lines = ["    (void)k;"]
         if len(site.offsets_a) > 1:
-            ahead = _PREFETCH * (site.offsets_a[1] - site.offsets_a[0])
+            # As if all groups lay as far apart as the first two.
+            ahead = self.core.byte_ahead_groups * (site.offsets_a[1] - site.offsets_a[0])
             lines += [f"    __builtin_prefetch(ar + ({ahead + _GROUP * block.rows[v]}));" for v in vectors]
         lines += [f"    const {vector} a{v} = *(const {vector} *)(ar + {_GROUP * block.rows[v]});" for v in vectors]
         for u in columns:

@@ -17,8 +17,6 @@ static inline long {prefix}_part(long left, long most)
 {{
   return left < 0 ? 0 : left < most ? left : most;
 }}"""
-# Columns by which a column is prefetched before it is copied.
-_COLUMNS_AHEAD = 4
 # Steps that are written out together.
 UNROLL = 4
 
@@ -51,6 +49,7 @@ def copying_loops(
     output: Sequence[str],
     *,
     line: int,
+    ahead: int,
     vector: str,
     starts: Sequence[int],
     rows: int,
@@ -61,9 +60,10 @@ def copying_loops(
 
     ``step`` is the C of step ``l``, ``output`` the C that goes with each copied column. A column has ``rows`` rows in
     vectors that begin at ``starts``, which is empty if there are fewer rows than in a vector. Columns are ``lda``
-    elements apart in the source and adjacent in the destination. One prefetch gets ``line`` elements.
+    elements apart in the source and adjacent in the destination. One prefetch gets ``line`` elements, ``ahead`` columns
+    before they are copied.
     """
-    copied = [f"__builtin_prefetch(from + {_COLUMNS_AHEAD * lda + row}, 0, 3);" for row in range(0, rows, line)]
+    copied = [f"__builtin_prefetch(from + {ahead * lda + row}, 0, 3);" for row in range(0, rows, line)]
     if starts:
         copied += [f"*({vector} *)(to + {row}) = *(const {vector} *)(from + {row});" for row in starts]
     else:

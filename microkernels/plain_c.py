@@ -57,8 +57,6 @@ for (long q = 0; q < rows; ++q)
 
 # Rows of C that wait on the stack while products without vectors of their own are added to them.
 _SCALAR_ROWS = 64
-# Columns of B a page or more apart are followed by themselves: so many steps of k ahead.
-_FOLLOWED = 64
 # Products with so many vectors of rows or fewer leave little time for the next columns to arrive by themselves.
 _FEW_VECTORS = 8
 # Their products are computed as int in C, so that computing them wider changes nothing.
@@ -197,7 +195,8 @@ class Writer:
         site = self.site
         span = self.bytes * (max(site.offsets_b) - min(site.offsets_b))
         stride = columns[1] - columns[0] if len(columns) > 1 else site.stride_bn
-        alone = len(site.offsets_b) == 1 and self.bytes * stride >= self.core.page_bytes and shape.k >= 2 * _FOLLOWED
+        followed = self.core.column_ahead_steps
+        alone = len(site.offsets_b) == 1 and self.bytes * stride >= self.core.page_bytes and shape.k >= 2 * followed > 0
         most = 1 if alone else _FEW_VECTORS if span >= self.core.near_bytes else 0
         if shape.m > most * self.width:
             return 0
@@ -208,7 +207,7 @@ class Writer:
         places = {offset + column * site.stride_bn for offset in site.offsets_b for column in range(site.n[0])}
         if len(places) < len(site.offsets_b) * site.n[0]:
             return 0
-        return _FOLLOWED if alone else stride * len(columns)
+        return followed if alone else stride * len(columns)
 
     def _tiled(self, width: int, shape: GemmShape) -> list[str]:
         """Calls for all register blocks; those whose columns lie alike share a function and a loop."""
@@ -246,7 +245,9 @@ class Writer:
             calls = []
             for at, begins in pieces:
                 block = Block(width, begins, second, columns_b, columns_c, self.core.line_bytes, fetched, every)
-                block = replace(block, next_b=0 if at else next_b, copied=shape.m if copied else 0, between=between)
+                block = replace(block, next_b=0 if at else next_b)
+                if copied:
+                    block = replace(block, copied=shape.m, between=between, ahead=self.core.copy_ahead_columns)
                 calls.append((self._block(block), at))
             in_tile = ""
             if len(same_offsets) == 1:

@@ -55,6 +55,8 @@ class Block:
     #: rows of the next tile's columns, one of which is copied after each ``between`` steps of k; 0 for no copy
     copied: int = 0
     between: int = 0
+    #: columns by which a copied one is prefetched
+    ahead: int = 0
 
 
 def table(name: str, values: Sequence[int]) -> str:
@@ -234,6 +236,7 @@ def vector_block(name: str, site: GemmSite, block: Block) -> str:
             steps,
             _next_output(site, block),
             line=block.line_bytes // VECTOR_BYTES[element],
+            ahead=block.ahead,
             vector=vector,
             starts=starts,
             rows=block.copied,

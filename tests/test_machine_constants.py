@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -137,8 +137,17 @@ def test_the_start_of_threads_that_was_measured_is_what_rankers_count(tmp_path: 
 # --- another architecture ---------------------------------------------------------------
 
 
-class Forbidden:
+class Forbidden(Mapping[str, Any]):
     """Stands in for the constants of a core that nobody may ask for."""
+
+    def __getitem__(self, name: str) -> Any:
+        raise AssertionError(f"{name} of another processor was consulted")
+
+    def __iter__(self) -> Iterator[str]:
+        raise AssertionError("the constants of another processor were consulted")
+
+    def __len__(self) -> int:
+        return 1
 
     def __getattr__(self, name: str) -> Any:
         raise AssertionError(f"{name} of another processor was consulted")
@@ -159,8 +168,10 @@ class Noted(Core):
 def only_neon(monkeypatch: pytest.MonkeyPatch) -> Machine:
     """A machine with NEON and its microkernel beside ``c``; all that is known of x86-64 is out of reach."""
     monkeypatch.setattr(processors, "_generic_x86", Forbidden())
+    monkeypatch.setattr(processors, "_X86", Forbidden())
     monkeypatch.setattr(processors, "FAMILIES", tuple(f for f in FAMILIES if f.vendor == "0x41"))
     monkeypatch.setattr(contract, "WIDE_CORE", Forbidden())
+    monkeypatch.setattr("polydl.plan.apply.WIDE_CORE", Forbidden())
     for name in ("libxsmm", "c", "c-int8", "libxsmm-bf16", "libxsmm-int8"):
         monkeypatch.setitem(registry.load("microkernels", name).__dict__, "core", Forbidden())
     kernels = {name: registry.GROUPS["microkernels"][name] for name in ("c",)}
@@ -188,6 +199,16 @@ def test_a_machine_of_another_architecture_is_ranked_for_by_its_own_constants(
         "first_tlb_entries", "same_set_bytes", "prefetch_streams", "prefetch_ahead_bytes",
     }  # fmt: skip
     assert consulted <= own.asked
+
+
+def test_what_was_fitted_on_x86_is_no_constant_of_another_architecture(only_neon: Machine) -> None:
+    with pytest.raises(AssertionError, match="another processor"):
+        dict(processors._X86)
+    core = dataclasses.replace(only_neon, cpu_id="").core
+    assert {core.source(name) for name in CONSTANTS} <= {"detected", "measured", "generic"}
+    assert set(processors._NEUTRAL) | set(processors._NEON) >= set(CONSTANTS) - {
+        "vector_registers", "column_bytes", "accumulator_bytes", "line_bytes", "block_kept_vectors"
+    }  # fmt: skip
 
 
 def test_its_own_constants_decide(only_neon: Machine, tmp_path: Path) -> None:
@@ -229,8 +250,11 @@ def test_the_microkernel_keeps_its_sums_in_the_registers_that_there_are() -> Non
 # --- none is left beside a formula ------------------------------------------------------
 
 # Bytes of pages, caches, sets and lines as numbers, and names under which such numbers stood.
-PHYSICAL = {4096, 1 << 15, 1 << 16, 512 << 10}
-NAMES = ("HEADROOM", "WAYS", "LINE", "PAGE", "TLB", "REGISTERS", "FORK", "START_SECONDS", "FMA", "LOADS_PER_CYCLE")
+PHYSICAL = {2048, 4096, 1 << 15, 1 << 16, 512 << 10}
+NAMES = (
+    "HEADROOM", "WAYS", "LINE", "PAGE", "TLB", "REGISTERS", "FORK", "START_SECONDS", "FMA", "LOADS_PER_CYCLE",
+    "AHEAD", "PREFETCH", "FOLLOWED",
+)  # fmt: skip
 UNITS = ("CYCLES", "BYTES", "SECONDS", "OVERHEAD", "LATENCY", "BANDWIDTH", "GFLOPS", "CACHE")
 # Numbers of bytes of about the size of a cache, whatever they are called.
 CACHE_SIZED = range(1 << 13, 1 << 31)
@@ -245,6 +269,7 @@ KNOWN = {
     ("polydl/codegen/passes/streaming_stores.py", "_LINE_BYTES"),  # of x86-64, which alone has such stores
     ("polydl/codegen/transforms.py", "_LINE"),  # the distance of prefetches: no processor has shorter lines
     ("polydl/plan/tile.py", "PLANS_KEPT"),  # how much is remembered
+    ("polydl/plan/rewriting.py", "_KEPT"),
     ("polydl/reuse/isl/regions.py", "_MOST_KEPT"),
     ("polydl/reuse/isl/footprints.py", "_MOST_KEPT"),
     ("polydl/reuse/isl/footprints.py", "_MOST_BITS"),
@@ -253,6 +278,8 @@ KNOWN = {
     ("polydl/reuse/isl/enumerated.py", "MOST_ELEMENTS"),
     ("polydl/reuse/isl/pairs.py", "_MOST_KEPT"),
     ("polydl/reuse/batch/unions.py", "_BLOCK"),  # how much is analysed at once, or at all
+    ("ranking/tournament.py", "_BLOCK"),  # variants that are compared at once
+    ("ranking/training.py", ""),  # samples of a step
     ("polydl/reuse/boxes.py", "_WIDEST_SCATTERED"),
     ("polydl/reuse/lines.py", "MOST_LINES"),
     ("polydl/poly/counting.py", "_ROWS"),
@@ -333,6 +360,8 @@ def test_no_physical_constant_stands_beside_a_formula() -> None:
     assert len(files) > 60
     assert stray == []
     assert is_physical("_OVERHEAD", 300.0)
+    assert is_physical("_COLUMNS_AHEAD", 4)
+    assert is_physical("_APART", 2048)
     assert is_physical("_MOST", 3 << 19)
     assert not is_physical("_ROUNDS", 300)
     assert dict(constants_in(ROOT / "polydl" / "codegen" / "passes" / "streaming_stores.py")), "the walk sees numbers"

@@ -157,7 +157,9 @@ class KernelCode:
         """The functions that transform tiles."""
         scop = self.applied.scop
         return tuple(
-            transforms.definition(scop, scop.statement(nest.nest.statements[0]), call, self.vector_bytes)
+            transforms.definition(
+                scop, scop.statement(nest.nest.statements[0]), call, self.vector_bytes, self.applied.core
+            )
             for nest in self.applied.plan.nests
             if (call := self.transform_calls.get(nest.nest.index)) is not None
         )

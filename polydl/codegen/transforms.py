@@ -16,9 +16,8 @@ from polydl.ir.calls import Inside, TileTransform, TransformCall
 from polydl.ir.ingredients import Fragment, Ingredients, VectorType
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
+from polydl.machine.core import Core
 
-# Rows of a matrix that lie so many bytes apart are no pattern that hardware follows: they are fetched by calls before.
-_APART, _AHEAD = 2048, 4
 # Bytes between prefetches: no processor has shorter lines.
 _LINE = 64
 # Bytes of a strip of tiles whose lanes are brought together at a time.
@@ -90,9 +89,9 @@ def _left(inside: Inside, iterators: Sequence[Expr]) -> Expr:
     return Linear(((1, Integer(inside.limit)), (-inside.step, first)))
 
 
-def definition(scop: Scop, statement: Statement, call: TransformCall, vector_bytes: int) -> Fragment:
+def definition(scop: Scop, statement: Statement, call: TransformCall, vector_bytes: int, core: Core) -> Fragment:
     """The function that transforms one tile of all lanes, or all tiles of a loop."""
-    writer = _Writer(scop, statement, call.call, call.transform)
+    writer = _Writer(scop, statement, call.call, call.transform, core)
     return writer.fragment(max(1, vector_bytes // writer.element_bytes))
 
 
@@ -118,8 +117,8 @@ _SHUFFLED = """#ifndef polydl_shuffled
 
 
 class _Writer:
-    def __init__(self, scop: Scop, statement: Statement, name: str, transform: TileTransform) -> None:
-        self.name, self.transform = name, transform
+    def __init__(self, scop: Scop, statement: Statement, name: str, transform: TileTransform, core: Core) -> None:
+        self.name, self.transform, self.core = name, transform, core
         source, target = statement.reads[0], statement.writes[0]
         self.element = scop.array(target.array).element
         self.element_bytes = scop.array(target.array).element_bytes
@@ -169,7 +168,8 @@ class _Writer:
     def _fetched(self) -> list[str]:
         """Lines of quarters that a later call reads, or adds to, each a row of a matrix further on."""
         step = self.row_step
-        if not self.transform.together or step * self.element_bytes < _APART:
+        # Rows that lie further apart are no pattern that hardware follows.
+        if not self.transform.together or step * self.element_bytes < self.core.prefetch_step_bytes:
             return []
         if self.writes_outside and not self.transform.adds:
             return []
@@ -179,7 +179,10 @@ class _Writer:
         places = [sum(a * b for a, b in zip(at, self.outside_strides, strict=True)) for at in quarters]
         return [
             f"for (int lane = 0; lane < {self.lanes}; lane += {line}) {{",
-            *(f"  __builtin_prefetch({side} + lane + {step * _AHEAD + place}L);" for place in places),
+            *(
+                f"  __builtin_prefetch({side} + lane + {step * self.core.transform_ahead_rows + place}L);"
+                for place in places
+            ),
             "}",
         ]
 

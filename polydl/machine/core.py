@@ -204,6 +204,18 @@ class Core:
     last_cache_ahead_steps: int
     #: The same where it comes from memory.
     memory_ahead_steps: int
+    #: Steps of k by which ``c`` prefetches each column of its second operand, 0 for not at all, where rows are few and
+    #: columns lie a page or more apart. To measure: products of few rows with every distance.
+    column_ahead_steps: int
+    #: Groups of four steps of k by which ``c-int8`` prefetches its first operand. To measure: long products of bytes
+    #: with every distance.
+    byte_ahead_groups: int
+    #: Columns by which a tile that is copied between the steps of a product is prefetched before that. To measure:
+    #: products that copy tiles from memory, with every distance.
+    copy_ahead_columns: int
+    #: Rows of a matrix by which transforms of tiles prefetch, where rows lie ``prefetch_step_bytes`` apart or further.
+    #: To measure: products of large matrices by fewer products, with every distance.
+    transform_ahead_rows: int
     #: Cycles for a line where prefetchers start anew with every few lines. To measure: copies of tiles whose rows lie a
     #: page or more apart.
     line_restart_cycles: float

@@ -42,6 +42,24 @@ _INTEL = (
 )
 _AMD = "AMD Software Optimization Guide for this family, and Agner Fog, The microarchitecture of x86 CPUs"
 _ARM = "Arm Neoverse Software Optimization Guide and Technical Reference Manual of this core"
+# Two pipes for vectors, two for loads; latencies of a multiply-add, of a branch that is predicted wrong and of the
+# second cache, from which half a line comes in a cycle; caches of 64 KiB in four ways and of 1 MiB in eight.
+_NEOVERSE_N1: Mapping[str, Any] = MappingProxyType(
+    {
+        "fma_per_cycle": 2.0,
+        "fma_latency_cycles": 4.0,
+        "loads_per_cycle": 2.0,
+        "stores_per_cycle": 1.0,
+        "loop_start_cycles": 11.0,
+        "first_cache_bytes": 64 << 10,
+        "second_cache_bytes": 1 << 20,
+        "second_cache_bytes_per_cycle": 32.0,
+        "second_cache_latency_cycles": 11.0,
+        "first_tlb_entries": 48,
+        "fewest_ways": 4,
+        "same_set_bytes": (16384, 131072),
+    }
+)
 _TWO_PIPES = {"fma_per_cycle": 2.0, "fma_latency_cycles": 4.0, "loads_per_cycle": 2.0}
 
 FAMILIES = (
@@ -93,19 +111,39 @@ FAMILIES = (
          "apart_ahead_steps": 0, "last_cache_ahead_steps": 0},
     ),
     Family(
-        "Arm Neoverse N1", "0x41", "8", frozenset({"0xd0c"}), _ARM,
-        {**_TWO_PIPES, "stores_per_cycle": 1.0, "first_tlb_entries": 48, "same_set_bytes": (16384, 131072)},
+        "Arm Neoverse N1", "0x41", "8", frozenset({"0xd0c"}), _ARM, _NEOVERSE_N1,
     ),
     Family(
         "Arm Neoverse V1 and V2", "0x41", "8", frozenset({"0xd40", "0xd4f"}), _ARM,
         {"fma_per_cycle": 4.0, "fma_latency_cycles": 4.0, "loads_per_cycle": 3.0, "stores_per_cycle": 2.0,
-         "first_tlb_entries": 48, "same_set_bytes": (16384, 131072)},
+         "loop_start_cycles": 11.0, "first_tlb_entries": 48, "fewest_ways": 4, "same_set_bytes": (16384, 131072)},
     ),
 )  # fmt: skip
 
-# Usual of all processors, and what the model was fitted with, on the Xeon of docs/results/2026-11-26-ranking.md; shares
-# of transfers that show, on all four machines there.
-_USUAL: Mapping[str, Any] = MappingProxyType(
+# Whatever the instruction set: pages and what follows from them (prefetchers see addresses within a page, a quarter of
+# it ahead, steps of at most half of it, after two lines, and at most every other one in vain), limits of memory, four
+# blocks of six columns, margins, and what threads take.
+_NEUTRAL: Mapping[str, Any] = MappingProxyType(
+    {
+        "last_cache_bytes": 32 << 20,
+        "panel_copy_bytes": 8 << 20,
+        "gathered_copy_bytes": 64 << 20,
+        "transformed_points_bytes": 512 << 20,
+        "page_bytes": 4096,
+        "clock_headroom": 1.2,
+        "evicted_line_share": 0.5,
+        "prefetch_ahead_bytes": 1024,
+        "prefetch_step_bytes": 2048,
+        "prefetch_start_bytes": 128,
+        "prefetch_most_in_vain": 2.0,
+        "ahead_fewest_columns": 24,
+        "thread_start_seconds": 3e-6,
+    }
+)
+
+# Usual of x86-64, and what the model was fitted with, on the Xeon of docs/results/2026-11-26-ranking.md; shares of
+# transfers that show, on all four machines there.
+_X86: Mapping[str, Any] = MappingProxyType(
     {
         "fma_per_cycle": 2.0,
         "fma_latency_cycles": 4.0,
@@ -138,39 +176,99 @@ _USUAL: Mapping[str, Any] = MappingProxyType(
         "tile_copy_cycles": 0.1,
         "first_cache_bytes": 32 << 10,
         "second_cache_bytes": 2 << 20,
-        "last_cache_bytes": 32 << 20,
-        "panel_copy_bytes": 8 << 20,
-        "gathered_copy_bytes": 64 << 20,
         "whole_filter_bytes": 1 << 20,
-        "transformed_points_bytes": 512 << 20,
         "packed_tile_bytes": 1 << 20,
         "second_cache_bytes_per_cycle": 32.0,
         "second_cache_latency_cycles": 14.0,
-        "page_bytes": 4096,
         "first_tlb_miss_cycles": 7.0,
         "gathered_lanes_operations": 6.0,
-        "clock_headroom": 1.2,
-        "evicted_line_share": 0.5,
         "fewest_ways": 8,
         "near_bytes": 512 << 10,
         "prefetch_streams": 32,
-        "prefetch_ahead_bytes": 1024,
-        "prefetch_step_bytes": 2048,
-        "prefetch_busy_streams": 8,
-        "prefetch_lost_slowdown": 2.0,
-        "prefetch_start_bytes": 128,
-        "prefetch_most_in_vain": 2.0,
-        "ahead_fewest_columns": 24,
         "near_ahead_steps": 8,
         "apart_ahead_steps": 8,
         "last_cache_ahead_steps": 8,
         "memory_ahead_steps": 48,
+        "copy_ahead_columns": 4,
         "line_restart_cycles": 20.0,
+        "prefetch_busy_streams": 8,
+        "prefetch_lost_slowdown": 2.0,
+        "column_ahead_steps": 64,
+        "byte_ahead_groups": 8,
+        "transform_ahead_rows": 4,
         "exposed_first_share": 0.1,
         "exposed_share": 0.2,
         "exposed_memory_share": 0.3,
         "exposed_ahead_share": 0.1,
-        "thread_start_seconds": 3e-6,
+        "first_tlb_entries": 64,
+        "same_set_bytes": (4096, 65536),
+    }
+)
+
+# Usual of 64-bit Arm: what was published of Neoverse N1, and what follows from it. Nobody publishes what calls, copies
+# and blocks take: they are taken to take what their instructions do, four of them decoded in a cycle, and no more.
+_NEON: Mapping[str, Any] = MappingProxyType(
+    {
+        **_NEOVERSE_N1,
+        # A load from each operand for every multiply-add.
+        "plain_loop_share": 0.5,
+        # Ten pairs of registers are stored, one in a cycle, and loaded again, two in a cycle.
+        "call_cycles": 15.0,
+        # A sum, a comparison and a branch for four steps. Loads are issued beside multiply-adds.
+        "block_step_cycles": 0.2,
+        "block_load_cycles": 0.01,
+        # An address is loaded. Vectors come from the second cache, two in a cycle.
+        "block_switch_cycles": 4.0,
+        "block_far_load_cycles": 0.5,
+        # An address is loaded before the call, two for each product.
+        "library_call_cycles": 19.0,
+        "library_product_cycles": 1.0,
+        "library_slowdown": 1.0,
+        # Pairs of bfloat16s are two steps of floats; bytes have their dot products, as fast as those of floats.
+        "bfloat16_pair_slowdown": 2.0,
+        "byte_group_slowdown": 1.0,
+        # 24 multiply-adds of a block and four vectors to widen. Products of integers, and widening, one in a cycle.
+        "widened_slowdown": 1.17,
+        "scalar_slowdown": 2.0,
+        "short_pair_slowdown": 4.0,
+        # A vector is loaded and stored: of four floats, of eight shorts, of one element. Two pairwise sums.
+        "group_copy_cycles": 0.375,
+        "pair_copy_cycles": 0.19,
+        "row_copy_cycles": 1.5,
+        "lane_sum_cycles": 4.0,
+        # No such processor has tile registers.
+        "tile_product_cycles": 1.0,
+        "tile_output_cycles": 1.0,
+        "tile_call_cycles": 1.0,
+        "tile_split_cycles": 1.0,
+        "tile_copy_cycles": 1.0,
+        # A half, a half and a quarter of the second cache.
+        "whole_filter_bytes": 512 << 10,
+        "packed_tile_bytes": 512 << 10,
+        "near_bytes": 256 << 10,
+        # Four lanes change places in two operations for each vector.
+        "gathered_lanes_operations": 2.0,
+        "first_tlb_miss_cycles": 5.0,
+        # Nobody knows: plain numbers, as for the shares below.
+        "prefetch_streams": 16,
+        "prefetch_busy_streams": 8,
+        "prefetch_lost_slowdown": 2.0,
+        # Latencies of the second cache, of the last one (100 cycles) and of memory (300), over the twelve cycles of a
+        # block's step, or the three of one with few rows; columns are copied every four steps.
+        "near_ahead_steps": 2,
+        "apart_ahead_steps": 2,
+        "last_cache_ahead_steps": 8,
+        "memory_ahead_steps": 24,
+        "column_ahead_steps": 96,
+        "byte_ahead_groups": 8,
+        "copy_ahead_columns": 6,
+        "transform_ahead_rows": 4,
+        # The second cache's latency twice: for the line, and for the one by which a step is known.
+        "line_restart_cycles": 22.0,
+        "exposed_first_share": 0.25,
+        "exposed_share": 0.25,
+        "exposed_memory_share": 0.25,
+        "exposed_ahead_share": 0.125,
     }
 )
 
@@ -182,9 +280,8 @@ def _generic_x86(vector_bytes: int, line_bytes: int) -> Core:
         column_bytes=4 * 64,
         accumulator_bytes=24 * 64,
         line_bytes=line_bytes,
-        first_tlb_entries=64,
-        same_set_bytes=(4096, 65536),
-        **_USUAL,
+        **_NEUTRAL,
+        **_X86,
     )
 
 
@@ -194,10 +291,16 @@ def _generic_arm(vector_bytes: int, line_bytes: int) -> Core:
         column_bytes=4 * vector_bytes,
         accumulator_bytes=24 * vector_bytes,
         line_bytes=line_bytes,
-        first_tlb_entries=48,
-        same_set_bytes=(16384, 65536),
-        **_USUAL,
+        # As many as the first cache holds.
+        block_kept_vectors=_NEON["first_cache_bytes"] // vector_bytes,
+        **_NEUTRAL,
+        **_NEON,
     )
+
+
+def architecture(isa: Collection[str]) -> str:
+    """The instruction sets that a program is compiled for: ``AArch64`` or ``x86-64``."""
+    return "AArch64" if is_arm(isa) else "x86-64"
 
 
 def is_arm(isa: Collection[str]) -> bool:

@@ -17,6 +17,8 @@ from polydl.ir.numerics import DEFAULT_NUMERICS, EXACT, Numerics, Rounding, keep
 from polydl.ir.schedule import Schedule
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Step, Variant
+from polydl.machine.core import Core
+from polydl.machine.processors import WIDE_CORE
 from polydl.match.product import GemmMatch, NoMatch
 from polydl.plan.call_sites import CallSite, call_sites
 from polydl.plan.nest_plan import NestPlan, Plan, loop_bounds
@@ -43,6 +45,11 @@ class Applied:
     matches: Mapping[int, GemmMatch]
     #: The microkernels that the variant uses, by name.
     kernels: Mapping[str, Microkernel]
+
+    @property
+    def core(self) -> Core:
+        """The cores that its microkernels are for, and with them the rest of its code; usual ones if it has none."""
+        return next((kernel.core for kernel in self.kernels.values()), WIDE_CORE)
 
     @property
     def scop(self) -> Scop:
