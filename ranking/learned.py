@@ -17,6 +17,7 @@ from polydl.contracts import Candidate
 from polydl.ir.kernel import MicrokernelUse
 from polydl.ir.ranking import Ranking
 from polydl.machine import Machine
+from polydl.machine.processors import architecture
 from polydl.ranking import features
 from polydl.ranking.cost_model import Numbers, Times, predicted_times, reasons
 from polydl.ranking.network import Array, Weights, load
@@ -81,7 +82,8 @@ class UtilityTournament(_Learned):
     from the sorted ratings; equal wins are ordered by rating. Scores are predicted seconds. What the networks correct
     is how well a core gets on with a variant; how several threads share the work and the caches is left to the cost
     model. So is a variant whose heaviest nest has no microkernel, one of a family that was not in the data, or other
-    elements than float: the reasons say which these are. The cost model's order is the ranking's second one.
+    elements than float, and every variant for a machine of an architecture that was not: the reasons say which these
+    are. The cost model's order is the ranking's second one.
     """
 
     name: str = "dnn"
@@ -94,7 +96,7 @@ class UtilityTournament(_Learned):
         seconds = reasons(candidates, machine, times)
 
         def reason(place: int) -> str:
-            unseen = self.unseen(features.heaviest_use(candidates[place]))
+            unseen = self.unseen(features.heaviest_use(candidates[place]), machine)
             return (
                 f"{seconds(place)}; the cost model's time, as the networks know {unseen}" if unseen else seconds(place)
             )
@@ -102,8 +104,10 @@ class UtilityTournament(_Learned):
         expected = times.summed(times.total).tolist()
         return ordered(self.name, candidates, machine, scores=scores.tolist(), reason=reason, second=expected)
 
-    def unseen(self, use: MicrokernelUse | None) -> str:
+    def unseen(self, use: MicrokernelUse | None, machine: Machine) -> str:
         """What the networks were never trained on, of a variant whose heaviest nest has that call; "" for nothing."""
+        if architecture(machine.isa) not in self.weights.architectures:
+            return f"no machine of {architecture(machine.isa)}"
         if use is None:
             return "no nest without a microkernel"
         if use.family not in self.weights.families:
@@ -121,7 +125,7 @@ class UtilityTournament(_Learned):
         uses = [features.heaviest_use(each) for each in candidates]
         alone = machine.threads == 1
         seen = features.rich(candidates, machine, times if alone else None, uses)
-        known = [not self.unseen(use) for use in uses]
+        known = [not self.unseen(use, machine) for use in uses]
         corrections = self.corrections(seen)
         predicted = seen[:, features.PREDICTED] if alone else features.predicted(candidates, machine, times)
         # Training saw nothing like these: they are taken to be predicted as well as the best of the others are.

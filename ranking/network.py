@@ -22,7 +22,7 @@ Activation = Literal["relu", "softsign", "linear"]
 Array = np.ndarray[Any, np.dtype[np.float32]]
 
 # Of the file.
-FORMAT = 2
+FORMAT = 3
 FARTHEST = 3.0
 
 
@@ -87,6 +87,8 @@ class Weights:
     families: tuple[str, ...] = ()
     #: families of the rewrites in the data
     rewrites: tuple[str, ...] = ()
+    #: of the machines in the data, as ``processors.architecture`` has them
+    architectures: tuple[str, ...] = ()
 
     def __call__(self, features: Array) -> Array:
         """A row of outputs for each row of features, the same in whatever order the rows come.
@@ -106,6 +108,7 @@ class Weights:
         """The content of a file for ``load``. The same weights make the same bytes."""
         about = {"format": FORMAT, "kind": self.kind, "features": self.features, "card": self.card}
         about["families"], about["rewrites"] = list(self.families), list(self.rewrites)
+        about["architectures"] = list(self.architectures)
         about["activations"] = [[layer.activation for layer in network.layers] for network in self.networks]
         arrays: dict[str, Any] = {"mean": self.mean, "deviation": self.deviation}
         for number, network in enumerate(self.networks):
@@ -161,6 +164,7 @@ def load(path: Path, *, kind: str, features: str) -> Weights:
         about["card"],
         tuple(about["families"]),
         tuple(about["rewrites"]),
+        tuple(about["architectures"]),
     )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from polydl.contracts import MeasuredNest, TrainedRanker
 from polydl.errors import MissingComponentError, OptionError
+from polydl.machine.processors import architecture
 from polydl.ranking import features, learned
 from polydl.ranking.network import Activation, Array, Network, Weights, network_of, scale
 
@@ -109,12 +110,13 @@ def _scaling(rows: Array) -> tuple[Array, Array]:
     return rows.mean(axis=0), np.where(deviation > 1e-6, deviation, 1.0).astype(np.float32)
 
 
-def _families(nests: Sequence[MeasuredNest]) -> dict[str, tuple[str, ...]]:
-    """Those of all microkernels and of all rewrites in the data, as ``Weights`` keeps them."""
+def _seen(nests: Sequence[MeasuredNest]) -> dict[str, tuple[str, ...]]:
+    """Those of all microkernels and of all rewrites in the data, and its architectures, as ``Weights`` keeps them."""
     candidates = [candidate for nest in nests for candidate in nest.candidates]
     return {
         "families": tuple(sorted({use.family for each in candidates for use in each.microkernels})),
         "rewrites": tuple(sorted({family for each in candidates for family in each.families})),
+        "architectures": tuple(sorted({architecture(nest.machine.isa) for nest in nests})),
     }
 
 
@@ -159,7 +161,7 @@ class PaperTrainer:
             np.zeros(size, np.float32),
             np.ones(size, np.float32),
             {},
-            **_families(nests),
+            **_seen(nests),
         )
         return learned.PaperTournament(given=weights)
 
@@ -236,7 +238,7 @@ class UtilityTrainer:
 
             _descend(tf, variables, loss, self.steps, self.rate, batches, progress, self.decay)
             networks = _networks(variables, activations)
-        weights = Weights(self.name, learned.DNN.features, networks, mean, deviation, {}, **_families(nests))
+        weights = Weights(self.name, learned.DNN.features, networks, mean, deviation, {}, **_seen(nests))
         return learned.UtilityTournament(given=weights)
 
 
@@ -291,7 +293,7 @@ class RegressionTrainer:
             variables[-2].assign(variables[-2] * spread)
             variables[-1].assign(variables[-1] * spread + centre)
             networks = _networks(variables, activations)
-        weights = Weights(self.name, learned.REGRESSION.features, networks, mean, deviation, {}, **_families(nests))
+        weights = Weights(self.name, learned.REGRESSION.features, networks, mean, deviation, {}, **_seen(nests))
         return learned.Regression(given=weights)
 
     def inputs(self, nest: MeasuredNest) -> Array:

@@ -386,7 +386,7 @@ def test_what_the_networks_have_never_seen_is_said_and_left_to_the_cost_model() 
         "nothing like `other`": (replace(use, name="other", family="of a plug-in"),),
         "no nest without a microkernel": (),
     }
-    assert not DNN.unseen(features.heaviest_use(called))
+    assert not DNN.unseen(features.heaviest_use(called), MACHINE)
     for words, uses in unseen.items():
         strange = replace(called, microkernels=uses)
         predicted = features.rich([strange], MACHINE)[:, features.PREDICTED]
@@ -395,3 +395,11 @@ def test_what_the_networks_have_never_seen_is_said_and_left_to_the_cost_model() 
         assert words in entry.reason
     (entry,) = DNN.rank([called], MACHINE).entries
     assert "the networks know" not in entry.reason
+
+
+def test_machines_of_an_architecture_that_training_did_not_see_are_left_to_the_cost_model() -> None:
+    other = replace(MACHINE, isa=("asimd",))
+    some = NESTS[0].candidates[:6]
+    predicted = features.rich(some, other)[:, features.PREDICTED]
+    assert DNN.ratings(some, other) == pytest.approx((-predicted).tolist(), abs=1e-6)
+    assert all("the networks know no machine of AArch64" in entry.reason for entry in DNN.rank(some, other).entries)
