@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from computed import parse
 from emitted_text import emitted_text
 from generated_nests import NESTS
+from golden_code import Case, generated
 from machines import detected, machine_with
 from marks import parametrized
 
@@ -86,6 +88,18 @@ def test_emitted_c_compiles_without_warnings(name: str, compiler: str, tmp_path:
     path.write_text(pipeline.kernel(space.apply(variant), machine.vector_bytes).c)
     flags = ["-O3", "-march=native", "-fopenmp", "-Wall", "-Wextra", "-Werror", "-c", "-o", str(tmp_path / "e.o")]
     done = subprocess.run([compiler, *flags, str(path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.native
+@parametrized("file", ["helper_functions/c-first-last", "conv_relu/c-winograd-first-after-prepared"], quick=1)
+def test_functions_that_do_without_some_of_their_parameters_compile_without_warnings(file: str, tmp_path: Path) -> None:
+    path = Path(__file__).with_name("golden").joinpath(f"{file}.json")
+    steps = json.loads(path.read_text(encoding="utf-8"))
+    source = tmp_path / "emitted.c"
+    source.write_text(generated(Case.from_json(path.with_name("nest.c"), steps)).c)
+    flags = ["-O1", "-march=native", "-fopenmp", "-Wall", "-Wextra", "-Werror", "-c", "-o", str(tmp_path / "e.o")]
+    done = subprocess.run(["gcc", *flags, str(source)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 

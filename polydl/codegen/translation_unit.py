@@ -24,6 +24,8 @@ from polydl.plan.apply import Applied
 DIAGNOSTICS = (
     # Counters that the source declared outside its loops have no use any more.
     '#pragma GCC diagnostic ignored "-Wunused-variable"',
+    # All functions of one kind have the same parameters.
+    '#pragma GCC diagnostic ignored "-Wunused-parameter"',
     # Nor need every compiler manage to use vectors wherever that is allowed.
     "#ifdef __clang__",
     '#pragma clang diagnostic ignored "-Wpass-failed"',

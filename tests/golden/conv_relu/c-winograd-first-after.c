@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif

@@ -1,5 +1,6 @@
 #include <stddef.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif

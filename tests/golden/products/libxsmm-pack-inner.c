@@ -1,6 +1,7 @@
 #include <stddef.h>
 #include <pthread.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wpass-failed"
 #endif
