@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import lzma
+import os
 import subprocess
 import sys
 import tempfile
@@ -47,10 +48,18 @@ def interchanged(text: str) -> str:
 
 
 def run(source: Path, options: Sequence[str], folder: Path) -> tuple[str, Document]:
-    """What ``polydl optimize`` shows, and its document. Raises CalledProcessError if it fails."""
+    """What ``polydl optimize`` shows in 80 columns, and its document. Raises CalledProcessError if it fails."""
     document = folder / "document.json"
     words = [str(_POLYDL), "optimize", str(source), *options, "--fresh", "--json", str(document)]
-    ended = subprocess.run(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, check=True)
+    ended = subprocess.run(
+        words,
+        cwd=folder,
+        env=os.environ | {"COLUMNS": "80"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    )
     # Where the project lies is nobody's business.
     text = document.read_text(encoding="utf-8").replace(f"{_ROOT}/", "").replace(f"{folder}/", "")
     return ended.stdout, json.loads(text)
