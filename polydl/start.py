@@ -1,4 +1,7 @@
-"""Where the program ``polydl`` begins: with what signals do, before anything is imported that takes time."""
+"""Where the program ``polydl`` begins: with what signals do, before anything is imported that takes time.
+
+The installed command (``native/launcher.c``) has blocked them, so that they wait until ``end_at_once`` stands.
+"""
 
 from __future__ import annotations
 

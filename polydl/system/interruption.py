@@ -58,8 +58,12 @@ class Interruption:
         return f"ended by {signal.Signals(self._received).name}"
 
     def end_at_once(self) -> None:
-        """From now on, a signal ends the process. Those that were ignored stay so (``nohup``)."""
+        """From now on, a signal ends the process. Those that were ignored stay so (``nohup``).
+
+        The command's launcher has blocked them, so that one that came since then is answered here.
+        """
         self._handle(self._end)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
 
     def unwind(self) -> None:
         """From now on, a signal raises ``Interrupted`` in the main thread."""
