@@ -164,6 +164,15 @@ def test_a_sum_that_is_too_long_is_refused_and_half_as_many_terms_are_not(tmp_pa
     assert len(polydl.parse(source).statements) == 1
 
 
+@pytest.mark.slow
+def test_a_long_sum_that_was_split_as_advised_is_read(tmp_path: Path) -> None:
+    source = tmp_path / "split.c"
+    terms = " + ".join(f"b[i + {k}]" for k in range(1000))
+    split = f"{{ {f'a[i] += {terms};' * 20} }}"
+    source.write_text(GOOD.replace("a[8]", "a[8], float b[1008]").replace("a[i] = a[i] * 2;", split))
+    assert len(parse(source).statements) == 20
+
+
 def statements(count: int) -> str:
     return GOOD.replace("a[i] = a[i] * 2;", "{" + " ".join(f"a[i] += {k}.5f;" for k in range(count)) + "}")
 

@@ -19,6 +19,7 @@ from clang.cindex import CursorKind, conf
 from polydl.frontend.c_types import shape_of
 from polydl.frontend.function_reader import FunctionReader
 from polydl.frontend.source import Edit, without_comments
+from polydl.frontend.walk import preorder
 
 _ASSIGN = 22  # of enum CXBinaryOperatorKind
 _TRANSPARENT = (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR)
@@ -55,7 +56,7 @@ def assignment_edits(reader: FunctionReader) -> list[Edit]:
     blank = without_comments(reader.text)
     by_data = _decided_by_data(reader, blank)
     edits: list[Edit] = []
-    for cursor in reader.function.walk_preorder():
+    for cursor in preorder(reader.function):
         if cursor.kind == CursorKind.IF_STMT and cursor.extent.start.offset in by_data:
             edits += _selection(cursor, blank)
         elif cursor.kind in (CursorKind.COMPOUND_STMT, CursorKind.FOR_STMT):
@@ -97,7 +98,7 @@ def _decided_by_data(reader: FunctionReader, text: str) -> set[int]:
         if variable.storage != "local" or variable.loop_counter or not variable.shape.is_scalar_integer:
             continue
         changed = any(reference.role in ("write", "update") for reference in variable.references)
-        loaded = any(each.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR for each in variable.declaration.walk_preorder())
+        loaded = any(each.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR for each in preorder(variable.declaration))
         places = [reference.offset for reference in variable.references if reference.control]
         deciding = {start for start, inside in conditions.items() if any(place in inside for place in places)}
         elsewhere = [place for place in places if not any(place in inside for inside in conditions.values())]

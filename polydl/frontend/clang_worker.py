@@ -35,6 +35,7 @@ from polydl.frontend.known_values import (
 from polydl.frontend.regions import Region, check_blocks, choose, functions_of, marked_regions
 from polydl.frontend.reserved_names import HEADERS, check_names, conflict
 from polydl.frontend.source import Edit, EditedText, line_of, one_line
+from polydl.frontend.walk import preorder
 
 _DETAILED_PREPROCESSING = 1
 # Most levels of constants that are computed from constants, and of assignments inside of others.
@@ -332,7 +333,7 @@ def _variable(variable: Variable, view: EditedText) -> dict[str, Any]:
     sizes = [
         child.spelling
         for expression in variable.declaration.get_children()
-        for child in expression.walk_preorder()
+        for child in preorder(expression)
         if child.kind == CursorKind.DECL_REF_EXPR
         and child.referenced is not None
         and child.referenced.kind in (CursorKind.VAR_DECL, CursorKind.PARM_DECL)

@@ -19,6 +19,7 @@ from clang.cindex import CursorKind, Diagnostic, LinkageKind, StorageClass, conf
 from polydl.frontend.c_types import declaration
 from polydl.frontend.facts import Excerpt
 from polydl.frontend.source import Edit, EditedText, without_comments
+from polydl.frontend.walk import preorder
 
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\\\n]|\\\r?\n|\\.)*", re.MULTILINE)
 _DEFINE = re.compile(r"[ \t]*#[ \t]*define[ \t]+(\w+)")
@@ -174,7 +175,7 @@ class _File:
                 yield from self._by_name.get(name, ())
             return
         for cursor in group.cursors:
-            for node in cursor.walk_preorder():
+            for node in preorder(cursor):
                 target = node.referenced
                 if target is None or target == cursor:
                     continue
@@ -231,7 +232,7 @@ class _File:
             for cursor in group.cursors:
                 if cursor.spelling != function or not cursor.is_definition():
                     continue
-                for node in cursor.walk_preorder():
+                for node in preorder(cursor):
                     target = node.referenced if node.kind == CursorKind.DECL_REF_EXPR else None
                     if target is None or target.kind != CursorKind.VAR_DECL or target.spelling in seen:
                         continue

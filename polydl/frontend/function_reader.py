@@ -22,6 +22,7 @@ from polydl.frontend.facts import MEMBERS, Branch, BranchKind, Construct, Refere
 from polydl.frontend.loop_headers import header_of, integer_value, is_uneven
 from polydl.frontend.purity import impurity, pure_function, remedy_of, remedy_of_pointer
 from polydl.frontend.source import line_of, one_line
+from polydl.frontend.walk import preorder
 from polydl.ir.scop import PureFunction
 
 # Integers of these types keep their type in arithmetic; pet would convert them to int.
@@ -190,7 +191,7 @@ class FunctionReader:
         if len(header) < 2 or header[-1].kind not in _STEPS:
             return
         target, *step = header[-1].get_children()
-        counters = [child for child in header[0].walk_preorder() if child.kind in _NAMES]
+        counters = [child for child in preorder(header[0]) if child.kind in _NAMES]
         constants = header_of(header)
         overflow = constants.overflow() if constants is not None else None
         if step and header[-1].kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR and integer_value(step[0]) == 0:
@@ -202,7 +203,7 @@ class FunctionReader:
             message = "the loop's step is no sum of its counter and a constant"
             self._add(header[-1], message, "write a loop that advances by a constant: ++i or i += 2")
         elif counters and len(header) == 3:
-            compared = {child.spelling for child in header[1].walk_preorder() if child.kind == CursorKind.DECL_REF_EXPR}
+            compared = {child.spelling for child in preorder(header[1]) if child.kind == CursorKind.DECL_REF_EXPR}
             if counters[0].spelling not in compared:
                 message = f"the loop's condition doesn't depend on its counter {counters[0].spelling}"
                 self._add(header[1], message, f"compare {counters[0].spelling} with a bound")
@@ -331,7 +332,7 @@ class FunctionReader:
             role = "address"
             self._add(cursor, "taking an address can't be modelled", "use the array's elements with subscripts")
         elif operator == _DEREFERENCE:
-            inner = list(operand.walk_preorder())
+            inner = preorder(operand)
             moves = any(
                 each.kind == CursorKind.UNARY_OPERATOR
                 and conf.lib.clang_getCursorUnaryOperatorKind(each) in _INCREMENTS

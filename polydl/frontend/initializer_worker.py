@@ -21,6 +21,7 @@ from polydl.frontend.excerpt import excerpt
 from polydl.frontend.loop_headers import integer_value
 from polydl.frontend.regions import functions_of
 from polydl.frontend.source import EditedText
+from polydl.frontend.walk import preorder
 
 _POINTERS = (TypeKind.POINTER, TypeKind.CONSTANTARRAY, TypeKind.INCOMPLETEARRAY, TypeKind.VARIABLEARRAY)
 
@@ -59,7 +60,7 @@ def _type(type_: Any) -> dict[str, Any]:
 
 
 def _constants(main: Any) -> dict[str, int]:
-    declared = (cursor for cursor in main.walk_preorder() if cursor.kind == CursorKind.VAR_DECL)
+    declared = (cursor for cursor in preorder(main) if cursor.kind == CursorKind.VAR_DECL)
     values = {cursor.spelling: integer_value(cursor) for cursor in declared}
     return {name: value for name, value in values.items() if value is not None}
 

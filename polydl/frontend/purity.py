@@ -12,6 +12,7 @@ from clang.cindex import CursorKind, StorageClass, conf
 
 from polydl.bfloat16 import CONVERSIONS
 from polydl.frontend.c_types import ELEMENTS, shape_of
+from polydl.frontend.walk import preorder
 from polydl.ir.scop import PureFunction
 
 # fmt: off
@@ -66,7 +67,7 @@ def remedy_of(function: Any, in_loop: bool) -> str:
 
 def remedy_of_pointer(declaration: Any) -> str:
     """What to do about the declaration of a local pointer."""
-    calls = [each.spelling for each in declaration.walk_preorder() if each.kind == CursorKind.CALL_EXPR]
+    calls = [each.spelling for each in preorder(declaration) if each.kind == CursorKind.CALL_EXPR]
     return f"use the array that {declaration.spelling} points into" if _ALLOCATING.isdisjoint(calls) else _PASSED
 
 
@@ -78,7 +79,7 @@ def impurity(function: Any, main_file: str) -> str | None:
 def pure_function(function: Any) -> PureFunction:
     """What a vector loop must know of a pure ``function`` that is defined in the file."""
     inside = list(_definitions(function))
-    cursors = [cursor for definition in inside for cursor in definition.walk_preorder()]
+    cursors = [cursor for definition in inside for cursor in preorder(definition)]
     callees = [each.referenced for each in cursors if each.kind == CursorKind.CALL_EXPR]
     leaves = {each.spelling for each in callees if each.get_definition() is None or each.spelling in CONVERSIONS}
     declaration = ""
@@ -99,7 +100,7 @@ def _definitions(function: Any) -> Iterator[Any]:
     if function.spelling in CONVERSIONS or (definition := function.get_definition()) is None:
         return
     yield definition
-    for cursor in definition.walk_preorder():
+    for cursor in preorder(definition):
         if cursor.kind == CursorKind.CALL_EXPR:
             yield from _definitions(cursor.referenced)
 

@@ -14,6 +14,7 @@ from clang.cindex import CursorKind, conf
 
 from polydl.errors import NoScopError, OptionError, SourceError, UnsupportedConstructError
 from polydl.frontend.source import line_of, without_comments
+from polydl.frontend.walk import preorder
 
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)\b.*$", re.MULTILINE)
 
@@ -174,4 +175,4 @@ def _home(functions: Sequence[Any], region: Region, file: str) -> Any:
 
 def _has_loop(cursor: Any) -> bool:
     loops = (CursorKind.FOR_STMT, CursorKind.WHILE_STMT, CursorKind.DO_STMT, CursorKind.GOTO_STMT)
-    return any(child.kind in loops for child in cursor.walk_preorder())
+    return any(child.kind in loops for child in preorder(cursor))
