@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -22,6 +23,7 @@ from polydl.ir.ingredients import Ingredients
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Exactness
 from polydl.ir.scop import Scop
+from polydl.optimization.exact_winner import with_exactness
 from polydl.presentation.answer import answer_text
 from polydl.report.documents import optimization_document
 
@@ -244,3 +246,9 @@ def test_a_winner_that_differs_over_the_ring_is_none(tmp_path: Path, monkeypatch
     assert "over the integers modulo 2^32 another result: `c[0][0]`" in status[first].message
     shown = " ".join(answer_text(optimization_document(result), verbose=True).split())
     assert "over the integers modulo 2^32 it agrees" in shown
+    monkeypatch.setattr("polydl.optimization.exact_winner._MOST_SECONDS", 0.0)
+    unasked = optimization_document(with_exactness(result, 0))
+    assert unasked["best"]["exactness"]["verdict"] == "not applicable"
+    shown = " ".join(answer_text(unasked, verbose=True).split())
+    assert re.search(r"not computed over a ring: it would take about 0\.[1-9] s", shown)
+    assert len(asked) == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from polydl.ir.measurement import Measurement
+from polydl.ir.measurement import Exactness, Measurement
 from polydl.system.files import temporary_directory
 
 if TYPE_CHECKING:
@@ -16,12 +16,19 @@ _MOST_SECONDS = 0.3
 
 
 def with_exactness(result: Optimization, seed: int) -> Optimization:
-    """The winner is computed over a ring, too, where that takes little time. One that differs there is none."""
+    """The winner is computed over a ring, too, where that takes little time. One that differs there is none.
+
+    Where it would take long, ``exactness`` says how long.
+    """
     from polydl.execute.exactness import compare_exactly, estimated_seconds
 
     best = result.winner
-    if best is None or result.toolchain is None or estimated_seconds(result.scop, best.kernel) > _MOST_SECONDS:
+    if best is None or result.toolchain is None:
         return result
+    expected = estimated_seconds(result.scop, best.kernel)
+    if expected > _MOST_SECONDS:
+        reason = f"it would take about {expected:,.{0 if expected >= 10 else 1}f} s"
+        return replace(result, exactness=Exactness("not applicable", "", reason))
     with temporary_directory() as directory:
         exactness = compare_exactly(result.scop, best.kernel, result.toolchain, directory, seed=seed)
     if exactness.verdict != "differs":

@@ -59,7 +59,7 @@ class Outcome:
     numerics: Numerics = DEFAULT_NUMERICS
     #: what was wrong with the records
     store: StoreState = field(default_factory=StoreState)
-    #: the winner's check over a ring; None where it would take long
+    #: the winner's check over a ring; None where nothing was run here
     exactness: Exactness | None = None
     #: What the ranker saw of each variant.
     analysed: tuple[Candidate, ...] = ()
