@@ -50,7 +50,7 @@ def timing(*samples: float, disturbed: tuple[int, ...] = (), direct: bool = Fals
     }
 
 
-def test_only_undisturbed_samples_count_unless_there_are_fewer_than_two() -> None:
+def test_only_undisturbed_samples_count_unless_there_are_too_few() -> None:
     assert seconds(timing(1.0, 2.0, 3.0, disturbed=(0,))) == [2.0, 3.0]
     assert seconds(timing(1.0, 2.0, disturbed=(0, 1))) == [1.0, 2.0]
     assert seconds(timing(1.0, 2.0, disturbed=(0,))) == [1.0, 2.0], "one alone has no bracket"

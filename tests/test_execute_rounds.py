@@ -15,8 +15,10 @@ from polydl.errors import OptionError
 from polydl.execute.contract import Peer, TimingPolicy
 from polydl.execute.participant import Participant
 from polydl.execute.rounds import (
+    EqualSamples,
     RawSample,
     contenders,
+    equal_samples,
     is_disturbed,
     longest_seconds,
     sample_counts,
@@ -87,14 +89,32 @@ def test_only_undisturbed_samples_count() -> None:
 def test_disturbed_samples_are_better_than_none_and_it_is_said() -> None:
     summary = summarise([RawSample(2.0, (50.0, 50.0)), RawSample(4.0, (40.0, 50.0))], 100.0)
     assert (summary.minimum, summary.median) == (2.0, 3.0)
-    assert "disturbed" in summary.message
+    assert summary.message.startswith("all samples were disturbed")
+
+
+@pytest.mark.parametrize(("calm", "others", "enough"), [(1, 0, True), (1, 2, False), (2, 18, True), (2, 19, False)])
+def test_few_undisturbed_samples_are_no_median(calm: int, others: int, enough: bool) -> None:
+    """One alone, or less than a tenth of all."""
+    raw = [*[RawSample(1.0, (100.0, 100.0))] * calm, *[RawSample(2.0, (50.0, 50.0))] * others]
+    summary = summarise(raw, 100.0)
+    assert summary.median == (1.0 if enough else 2.0)
+    assert summary.message == (
+        "" if enough else f"{others} of {len(raw)} samples were disturbed by other work on the machine"
+    )
+
+
+def test_a_time_is_undisturbed_where_only_such_samples_count() -> None:
+    assert timed(1.0, 2.0).undisturbed
+    assert timed(1.0, 2.0, disturbed=9).undisturbed
+    assert not timed(1.0, disturbed=1).undisturbed
+    assert not Measurement("x", "crash").undisturbed
 
 
 def test_later_probes_change_nothing_that_was_reported() -> None:
     one = Participant(Peer("library", (), {}, 0))
-    one.raw = [RawSample(1.0, (90.0, 90.0)), RawSample(3.0, (100.0, 100.0))]
+    one.raw = [RawSample(1.0, (90.0, 90.0)), *[RawSample(seconds, (100.0, 100.0)) for seconds in (2.0, 3.0, 4.0)]]
     one.told = one.measurement(90.0)
-    assert one.told.seconds_median == 2.0
+    assert one.told.seconds_median == 2.5
     assert one.measurement(110.0).seconds_median == 3.0
     one.final = False
     assert one.outcome(110.0) == replace(one.told, final=False)
@@ -168,6 +188,13 @@ def test_a_speed_up_is_of_medians_of_equally_many_samples() -> None:
     assert times_as_fast(original, Measurement("x", "crash")) is None
     recorded = Measurement("x", "ok", seconds_minimum=1.0, seconds_median=2.0)
     assert times_as_fast(recorded, replace(recorded, seconds_median=5.0)) == 2.5, "samples are not known"
+
+
+def test_the_times_of_a_speed_up_are_known() -> None:
+    equal = equal_samples(timed(*(1.0, 2.0, 1.0) * 3), timed(8.0, 9.0, 12.0))
+    assert equal == EqualSamples(3, 2.0, 9.0)
+    assert equal.speedup == 4.5
+    assert equal_samples(timed(1.0), Measurement("x", "crash")) is None
 
 
 def test_many_samples_are_no_advantage() -> None:

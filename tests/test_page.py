@@ -106,6 +106,11 @@ def test_the_headline_is_the_documents(page: str) -> None:
     assert "92\u202f%" in text
 
 
+def test_the_times_of_a_speed_up_stand_beside_it_where_the_medians_are_others() -> None:
+    best = {**document()["best"], "equal_samples": {"count": 4, "seconds": 0.0011, "baseline_seconds": 0.0184}}
+    assert "4 samples of each: 1.100\u202fms and 18.40\u202fms" in Page(run_page(run(best=best))).text
+
+
 def test_a_slower_winner_is_called_slower() -> None:
     best = {**document()["best"], "speedup": 0.7}
     text = Page(run_page(run(best=best))).text

@@ -190,6 +190,30 @@ def test_rates_and_shares_follow_from_the_medians(measured: Optimization) -> Non
 
 
 @pytest.mark.native
+@pytest.mark.parametrize("shown", [True, False])
+def test_a_speed_up_that_the_medians_do_not_show_has_its_own_times(measured: Optimization, shown: bool) -> None:
+    def sampled(measurement: Measurement, *seconds: float) -> Measurement:
+        samples = tuple(Sample(each, (100.0, 100.0), disturbed=False) for each in seconds)
+        return replace(measurement, seconds_median=sorted(seconds)[len(seconds) // 2], samples=samples)
+
+    [first, *_] = measured.tried
+    fast = sampled(first.measurement, *((1e-6, 2e-6, 1e-6) if shown else (2e-6, 2e-6, 2e-6)) * 3)
+    plain = sampled(BASELINES[1].measurement, 8e-6, 8e-6, 8e-6)
+    result = replace(
+        measured,
+        tried=(replace(first, measurement=fast),),
+        baselines=(replace(BASELINES[1], measurement=plain),),
+    )
+    document = documents.optimization_document(result)
+    jsonschema.validate(document, SCHEMA)
+    assert document["best"]["speedup"] == pytest.approx(4.0)
+    expected = {"count": 3, "seconds": 2e-6, "baseline_seconds": 8e-6}
+    assert document["best"]["equal_samples"] == (expected if shown else None)
+    said = "the speed-up is over 3 samples of each: 2 us and 8 us"
+    assert (said in " ".join(answer_text(document, verbose=False).split())) == shown
+
+
+@pytest.mark.native
 def test_an_interruption_leaves_the_plain_nest_if_it_leads_so_far(measured: Optimization) -> None:
     def sampled(measurement: Measurement, seconds: float) -> Measurement:
         return replace(measurement, seconds_median=seconds, samples=(Sample(seconds, (100.0, 100.0), disturbed=False),))

@@ -19,6 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from polydl.ir.measurement import counting
+
 _DRAWS = 2000
 # A library that is asked for direct algorithms alone has its name with this behind it.
 _DIRECT = "-direct"
@@ -62,9 +64,8 @@ class _Estimate:
 
 
 def seconds(timing: Mapping[str, Any]) -> list[float]:
-    """The undisturbed samples of a timing; all samples where fewer than two are, since one alone has no bracket."""
-    undisturbed = [sample["seconds"] for sample in timing["samples"] if not sample["disturbed"]]
-    return undisturbed if len(undisturbed) > 1 else [sample["seconds"] for sample in timing["samples"]]
+    """The samples of a timing that count."""
+    return counting((sample["seconds"], sample["disturbed"]) for sample in timing["samples"])
 
 
 def leaders(result: Mapping[str, Any], direct: bool = False) -> list[Mapping[str, Any]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from polydl.execute.contract import TimingPolicy
-from polydl.ir.measurement import Measurement, Sample
+from polydl.ir.measurement import Measurement, Sample, counting
 
 # A sample is disturbed if its two probes differ by more than this part, or if one is this far below the usual rate,
 _PROBE_SPREAD = 0.10
@@ -105,44 +105,65 @@ def raw_sample(sample: Sample) -> RawSample:
 
 
 def summarise(raw: Sequence[RawSample], usual: float) -> Summary:
-    """Minimum and median of the undisturbed samples, or of all samples if every one is disturbed."""
+    """Minimum and median of the samples that count; the message says if disturbed ones are among them."""
     samples = tuple(Sample(s.seconds, s.probes, is_disturbed(s, usual)) for s in raw)
-    undisturbed = [sample.seconds for sample in samples if not sample.disturbed]
-    message = "" if undisturbed else "all samples were disturbed by other work on the machine"
-    used = undisturbed or [sample.seconds for sample in samples]
+    used, disturbed = _seconds(samples), sum(sample.disturbed for sample in samples)
+    message = ""
+    if disturbed and len(used) == len(samples):
+        part = "all" if disturbed == len(samples) else f"{disturbed} of {len(samples)}"
+        message = f"{part} samples were disturbed by other work on the machine"
     return Summary(min(used), statistics.median(used), samples, message)
 
 
 def spread(samples: Sequence[Sample]) -> float | None:
-    """The interquartile range of the undisturbed samples, relative to their median; None for a single sample.
-
-    If every sample is disturbed, all of them count.
-    """
-    used = counting(samples)
+    """The interquartile range of the samples that count, relative to their median; None for a single sample."""
+    used = _seconds(samples)
     if len(used) < 2:
         return None
     low, middle, high = statistics.quantiles(used, method="inclusive")
     return (high - low) / middle
 
 
-def counting(samples: Sequence[Sample]) -> list[float]:
-    """Seconds of the undisturbed samples, or of all samples if every one is disturbed."""
-    return [sample.seconds for sample in samples if not sample.disturbed] or [sample.seconds for sample in samples]
+def _seconds(samples: Sequence[Sample]) -> list[float]:
+    """Of the samples that count."""
+    return counting((sample.seconds, sample.disturbed) for sample in samples)
 
 
-def times_as_fast(measurement: Measurement, other: Measurement) -> float | None:
-    """How many times as long ``other`` takes, by the medians; None if either has no time.
+@dataclass(frozen=True)
+class EqualSamples:
+    """What a speed-up is made of: the median times of two, each over the same number of samples."""
 
-    Both medians are of the same number of samples, those of the one with more spread evenly over its rounds: the median
-    of few samples of a skewed distribution lies above that of many.
+    #: 0 where samples are not known, and these are the medians of all
+    count: int
+    seconds: float
+    other_seconds: float
+
+    @property
+    def speedup(self) -> float:
+        """How many times as long the other takes."""
+        return self.other_seconds / self.seconds
+
+
+def equal_samples(measurement: Measurement, other: Measurement) -> EqualSamples | None:
+    """The medians of equally many samples; None if either has no time.
+
+    The samples of the one with more are spread evenly over its rounds. The median of few samples of a skewed
+    distribution lies above that of many.
     """
     if not measurement.seconds_median or not other.seconds_median:
         return None
-    times, longer = counting(measurement.samples), counting(other.samples)
+    times, longer = _seconds(measurement.samples), _seconds(other.samples)
     count = min(len(times), len(longer))
     if not count:
-        return other.seconds_median / measurement.seconds_median
-    return statistics.median(_spread_evenly(longer, count)) / statistics.median(_spread_evenly(times, count))
+        return EqualSamples(0, measurement.seconds_median, other.seconds_median)
+    medians = (statistics.median(_spread_evenly(each, count)) for each in (times, longer))
+    return EqualSamples(count, *medians)
+
+
+def times_as_fast(measurement: Measurement, other: Measurement) -> float | None:
+    """How many times as long ``other`` takes, by ``equal_samples``; None if either has no time."""
+    equal = equal_samples(measurement, other)
+    return None if equal is None else equal.speedup
 
 
 def _spread_evenly(samples: Sequence[float], count: int) -> list[float]:

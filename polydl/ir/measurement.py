@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
 Status = Literal["ok", "unsupported", "compile", "timeout", "crash", "wrong", "inaccurate"]
+
+# The median of fewer undisturbed samples, or of a smaller part of all, is a matter of luck.
+_FEWEST_UNDISTURBED, _LEAST_PART = 2, 0.1
+
+
+def counting(samples: Iterable[tuple[float, bool]]) -> list[float]:
+    """The seconds of the samples that count, of all by (seconds, disturbed), in their order.
+
+    They are the undisturbed ones, or all where fewer than two or less than a tenth are undisturbed.
+    """
+    taken = list(samples)
+    undisturbed = [seconds for seconds, disturbed in taken if not disturbed]
+    enough = len(undisturbed) >= max(_FEWEST_UNDISTURBED, _LEAST_PART * len(taken))
+    return undisturbed if enough else [seconds for seconds, _ in taken]
 
 
 @dataclass(frozen=True)
@@ -34,7 +49,7 @@ class Sample:
     seconds: float
     #: FMA rate of one core, in GFLOPS, just before and just after the sample
     probe_gflops: tuple[float, float]
-    #: whether other work slowed the sample down, so that it doesn't count
+    #: whether other work slowed the sample down, so that it doesn't count where there are enough others
     disturbed: bool
 
 
@@ -73,8 +88,9 @@ class Measurement:
 
     @property
     def undisturbed(self) -> bool:
-        """Whether a sample counts for itself, and not only since all were disturbed."""
-        return any(not sample.disturbed for sample in self.samples)
+        """Whether none of the samples that count was disturbed; False without samples."""
+        undisturbed = sum(not sample.disturbed for sample in self.samples)
+        return 0 < undisturbed == len(counting((sample.seconds, sample.disturbed) for sample in self.samples))
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ def _family(microkernel: str) -> str:
 
 
 def usable(record: Record) -> bool:
-    """Whether a record has the time of a variant, from undisturbed samples."""
+    """Whether a record has the time of a variant, and not from disturbed samples alone."""
     undisturbed = any(not sample.disturbed for sample in record.samples)
     return record.kind == "variant" and record.status == "ok" and undisturbed and "version" in record.features
 
@@ -173,7 +173,7 @@ def _problem(name: str, nest: str) -> str:
 
 
 def _seconds(record: Record) -> float:
-    """The median of the undisturbed samples. The minimum is a matter of luck on a machine whose clock changes."""
+    """The median of the samples that count. The minimum is a matter of luck on a machine whose clock changes."""
     assert record.seconds_median is not None
     return record.seconds_median
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from polydl.errors import OptionError
+from polydl.ir.measurement import counting
 from polydl.page.run import MachineOfRun, Reuse, Run, Statistic, Timed, Variant, Winner
 
 Document = Mapping[str, Any]
@@ -102,16 +103,17 @@ def _timed(content: Document, name: str, kind: Literal["variant", "baseline", "p
     shortest = _first(content, "seconds_min", "seconds_minimum")
     median = _first(content, "seconds_median")
     by_statistic = median if statistic == "median" else shortest
-    counted = tuple(content.get("sample_seconds") or ())
-    disturbed = tuple(content.get("disturbed_seconds") or ())
+    undisturbed, disturbed = content.get("sample_seconds") or (), content.get("disturbed_seconds") or ()
+    samples = counting([*((sample, False) for sample in undisturbed), *((sample, True) for sample in disturbed)])
     return Timed(
         name=name,
         kind=kind,
         seconds=by_statistic if by_statistic is not None else _first(content, "seconds") or median or shortest,
         shortest=shortest,
         median=median,
-        samples=counted or disturbed,
+        samples=tuple(samples),
         disturbed=len(disturbed),
+        uncertain=len(samples) > len(undisturbed),
         note=str(content.get("note") or content.get("message") or ""),
     )
 
@@ -142,12 +144,14 @@ def _winner(document: Document) -> Winner | None:
     if best is None:
         return None
     baseline = document.get("baseline") or {}
+    equal = best.get("equal_samples")
     return Winner(
         id=str(best["id"]),
         seconds=float(best["seconds"]),
         gflops=best.get("gflops"),
         speedup=best.get("speedup"),
         over=str(baseline.get("name") or AS_WRITTEN),
+        equal_samples=None if equal is None else (equal["count"], equal["seconds"], equal["baseline_seconds"]),
         peak_fraction=best.get("peak_fraction"),
         error=best.get("error"),
         rounding=str((best.get("rounding") or {}).get("method") or ""),

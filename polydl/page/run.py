@@ -20,17 +20,14 @@ class Timed:
     seconds: float | None
     shortest: float | None = None
     median: float | None = None
-    #: the samples that count; all, if each was disturbed
+    #: the samples that count
     samples: tuple[float, ...] = ()
     #: number of samples during which something else ran
     disturbed: int = 0
+    #: whether these count, too, since there are too few others
+    uncertain: bool = False
     #: what it says of itself: version, algorithm, flags
     note: str = ""
-
-    @property
-    def only_disturbed(self) -> bool:
-        """Whether something else ran during each of the samples."""
-        return 0 < len(self.samples) <= self.disturbed
 
     @property
     def quartiles(self) -> tuple[float, float] | None:
@@ -106,6 +103,8 @@ class Winner:
     speedup: float | None
     #: what the speed-up is over
     over: str
+    #: samples of each, and the two medians that the speed-up is made of, where they are clearly not those of all
+    equal_samples: tuple[int, float, float] | None
     #: by the peak of all threads
     peak_fraction: float | None
     error: float | None

@@ -105,7 +105,11 @@ def tiles(run: Run) -> list[Tile]:
         Tile("rate", units.gflops(winner.gflops), f"of {units.operations(run.flops)}"),
     ]
     if winner.speedup is not None:
-        shown.append(Tile("speed-up", units.factor(winner.speedup), f"over {winner.over}"))
+        note = f"over {winner.over}"
+        if winner.equal_samples is not None:
+            count, seconds, other = winner.equal_samples
+            note += f"; {plural(count, 'sample')} of each: {units.duration(seconds)} and {units.duration(other)}"
+        shown.append(Tile("speed-up", units.factor(winner.speedup), note))
     if winner.peak_fraction is not None:
         shown.append(Tile("of the FMA peak", units.percentage(winner.peak_fraction), threads))
     if winner.error is not None:
@@ -138,9 +142,9 @@ def _row(run: Run, variant: Variant, best: bool, times: units.Scale, rates: unit
 
 
 def _samples(timed: Timed) -> str:
-    """How many samples there are, and how many of them were disturbed if that is why they don't count."""
-    if timed.only_disturbed:
-        return f"{len(timed.samples)} (all disturbed)"
+    """How many samples count, and how many of them were disturbed."""
+    if timed.uncertain:
+        return f"{len(timed.samples)} ({timed.disturbed} disturbed)"
     return str(len(timed.samples) or units.NOTHING)
 
 

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from polydl.bench.polybench import is_program
-from polydl.bench.ratios import Document, Ratio, fastest_leader, geometric_mean, leaders, mean_ratio, ratio
+from polydl.bench.ratios import Document, Ratio, fastest_leader, geometric_mean, leaders, mean_ratio, ratio, seconds
 from polydl.bench.results import Untimed, compared, part_of_probe, rate, untimed
 from polydl.presentation.notation import counted
 from polydl.presentation.tables import parts, table, terminal_width
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _CAPTION = (
     "Times as a multiple of polydl's: above 1, polydl is faster. Ratios of medians, 90 % of resampled ones in brackets."
     "\nDirect: variants that compute every product of the source. Pick: the fastest leader's place in the ranking. ~ "
-    "fewer than two samples were undisturbed."
+    "too few samples were undisturbed, so that all count."
 )
 _MEANS = "Means are of the workloads at which both have a time. Without a time of their own:"
 # Of workloads that lack a time for the same reason, so many are named.
@@ -129,7 +129,8 @@ def _ratio_text(peer_ratio: Ratio) -> str:
 
 
 def _mark(timing: Mapping[str, Any]) -> str:
-    return "~" if sum(not sample["disturbed"] for sample in timing["samples"]) < 2 else ""
+    undisturbed = sum(not sample["disturbed"] for sample in timing["samples"])
+    return "~" if undisturbed < len(seconds(timing)) else ""
 
 
 def console(quiet: bool) -> Console:

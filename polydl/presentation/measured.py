@@ -45,12 +45,19 @@ def baseline_text(document: Mapping[str, Any]) -> str:
 
 
 def builds_text(document: Mapping[str, Any], *, verbose: bool) -> str:
-    """The build that the speed-up is over; ``verbose`` with the speed-up over that with the compiler's own flags."""
+    """The build that the speed-up is over, and the times that it is made of where they are not the medians of all.
+
+    ``verbose`` with the speed-up over the build with the compiler's own flags.
+    """
     baseline, written = document["baseline"], document["baselines"][0]
     text = f"plain nest: {baseline['name']}"
     # Answers that an earlier polydl has stored don't say.
     if "threads" in baseline:
         text += f", on {counted(baseline['threads'], 'thread')}"
+    equal = document["best"].get("equal_samples")
+    if equal is not None:
+        times = f"{duration(equal['seconds'])} and {duration(equal['baseline_seconds'])}"
+        text += f"; the speed-up is over {counted(equal['count'], 'sample')} of each: {times}"
     over = document["best"]["speedup_over_original"]
     if verbose and written["id"] != baseline["id"] and over is not None:
         text += f"; {over:.2f} times as fast as {written['name']} ({duration(written['seconds'])})"
@@ -79,7 +86,7 @@ def _samples(count: int, disturbed: int) -> str:
 
 
 def exactness_text(exactness: Mapping[str, str] | None) -> list[str]:
-    """What the check over a ring has shown; nothing where it would have taken long."""
+    """What the check over a ring has shown, or why it was not made."""
     if exactness is None:
         return []
     if exactness["verdict"] == "agrees":

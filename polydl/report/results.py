@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polydl.execute.rounds import spread, times_as_fast
+from polydl.execute.rounds import equal_samples, spread, times_as_fast
 from polydl.ir.measurement import Exactness, Measurement
 from polydl.ir.numerics import in_words
 from polydl.ir.ranking import RankedVariant
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from polydl.records.record import Record
 
 Document = dict[str, Any]
+# A speed-up and the quotient of the medians that are shown beside it may differ by this part.
+_EQUAL = 0.05
 
 
 def gflops(scop: Scop, seconds: float | None) -> float | None:
@@ -89,6 +91,7 @@ def _plain_best(result: Outcome, plain: Baseline) -> Document:
         "gflops": rate,
         "peak_fraction": None if rate is None else rate / (result.peak_gflops * result.machine.threads),
         "speedup": result.speedup,
+        "equal_samples": None,
         "speedup_over_original": times_as_fast(measurement, result.baselines[0].measurement),
         "accuracy": _accuracy(measurement),
         "error": measurement.error,
@@ -115,6 +118,7 @@ def _best(result: Outcome, winner: Tried) -> Document:
         "gflops": rate,
         "peak_fraction": None if rate is None else rate / (result.peak_gflops * result.machine.threads),
         "speedup": speedup(measurement, result.baselines),
+        "equal_samples": _equal_samples(measurement, result.baseline),
         "speedup_over_original": times_as_fast(measurement, result.baselines[0].measurement),
         "accuracy": _accuracy(measurement),
         "error": measurement.error,
@@ -136,6 +140,17 @@ def _prepared(result: Outcome, size: int) -> Document | None:
         "bytes": size,
         "unprepared_seconds": None if unprepared is None else unprepared.seconds_median,
     }
+
+
+def _equal_samples(measurement: Measurement, baseline: Baseline | None) -> Document | None:
+    """What the speed-up is made of, where the quotient of the medians is clearly another."""
+    equal = None if baseline is None else equal_samples(measurement, baseline.measurement)
+    if equal is None or baseline is None or not equal.count:
+        return None
+    quotient = (baseline.seconds or 0.0) / (measurement.seconds_median or 1.0)
+    if abs(quotient - equal.speedup) <= _EQUAL * equal.speedup:
+        return None
+    return {"count": equal.count, "seconds": equal.seconds, "baseline_seconds": equal.other_seconds}
 
 
 def _preferred_to(result: Outcome, winner: Tried) -> str | None:

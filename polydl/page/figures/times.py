@@ -69,7 +69,7 @@ def _paint(axes: Axes, run: Run, bars: list[Timed], width: Width) -> Tips:
             axes.plot([low, high], [place, place], color=colour("ink"), linewidth=2.0, solid_capstyle="butt")
         if bar.samples:
             samples = [sample / scale.factor for sample in bar.samples]
-            ink = colour("muted" if bar.only_disturbed else "ink")
+            ink = colour("muted" if bar.uncertain else "ink")
             axes.plot(samples, [place] * len(samples), "|", color=ink, markersize=9, markeredgewidth=0.8)
         axes.annotate(
             f"{scale.text(bar.seconds)}", (end, place), (6, 0), textcoords="offset points", va="center",
