@@ -25,6 +25,9 @@ from typing import Any
 PROBLEMS = Path(__file__).parents[1] / "tests" / "newcomer"
 POLYDL = Path(sys.executable).with_name("polydl")
 FUNCTIONS = {"program.c": "multiply"}
+# A ratio is marked where the quotient of the times beside it differs from it by more than this part.
+_EQUAL = 0.05
+_MARKED = "\\* of equally many samples of both; the quotient of the medians of all, which stand beside it, is another"
 #: Sizes of the text, ``#define`` or ``enum``, by problem.
 TEXT_SIZES: Mapping[str, Mapping[str, int]] = {
     "attention.c": {"T": 512, "D": 64},
@@ -100,13 +103,21 @@ def table(document: Mapping[str, Any]) -> Iterator[str]:
         plain = min(right, key=lambda build: build["seconds"])
         ratios.setdefault(each["threads"], []).append(best["speedup"])
         row = [each["problem"], str(each["threads"]), plain["name"], _milliseconds(plain["seconds"]),
-               _milliseconds(best["seconds"]), f"{best['speedup']:.2f}", _kind(best)]  # fmt: skip
+               _milliseconds(best["seconds"]), _ratio(best, plain), _kind(best)]  # fmt: skip
         yield f"| {' | '.join(row)} |"
+    yield ""
+    yield _MARKED
     yield ""
     for threads, numbers in sorted(ratios.items()):
         mean = math.exp(sum(map(math.log, numbers)) / len(numbers))
         least = min(numbers)
         yield f"{threads} threads: geometric mean {mean:.2f} of {len(numbers)} problems, least {least:.2f}"
+
+
+def _ratio(best: Mapping[str, Any], plain: Mapping[str, Any]) -> str:
+    """The speed-up, marked where the quotient of the times beside it is another."""
+    quotient = plain["seconds"] / best["seconds"]
+    return f"{best['speedup']:.2f}{'*' if abs(quotient - best['speedup']) > _EQUAL * best['speedup'] else ''}"
 
 
 def _kind(best: Mapping[str, Any]) -> str:

@@ -182,6 +182,8 @@ def test_problems_of_newcomers_become_a_table(tmp_path: Path, run: Printed) -> N
          "best": {"plain": False, "seconds": 1e-3, "speedup": 3.0, "steps": steps}},
         {"problem": "b.c", "threads": 2, "status": 0, "error": "", "baselines": [plain],
          "best": {"plain": True, "seconds": 3e-3, "speedup": 1.0, "steps": []}},
+        {"problem": "b.c", "threads": 1, "status": 0, "error": "", "baselines": [plain],
+         "best": {"plain": False, "seconds": 2e-3, "speedup": 1.2, "steps": []}},
         {"problem": "c.c", "threads": 2, "status": 2,
          "error": "polydl: error: /x/c.c:5: no bounds\nremedy: write them"},
     ]  # fmt: skip
@@ -190,7 +192,8 @@ def test_problems_of_newcomers_become_a_table(tmp_path: Path, run: Printed) -> N
     lines = run("experiments.newcomer", "--table", path)
     assert cells(lines[2]) == ["a.c", "2", "gcc -O3", "3 ms", "1 ms", "3.00", "microkernel c; attach; one thread"]
     assert cells(lines[3])[4:] == ["3 ms", "1.00", "the plain nest"]
-    assert cells(lines[4])[-1] == "refused: no bounds"
+    assert cells(lines[4])[4:6] == ["2 ms", "1.20*"], "the quotient of both times is 1.5"
+    assert cells(lines[5])[-1] == "refused: no bounds"
     assert lines[-1] == "2 threads: geometric mean 1.73 of 2 problems, least 1.00"
 
 
