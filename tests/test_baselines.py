@@ -119,7 +119,28 @@ def directives(tmp_path: Path, text: str, threads: int = 4) -> list[str]:
 def test_the_outermost_loops_that_are_proved_parallel_get_a_directive(tmp_path: Path) -> None:
     assert directives(tmp_path, DOT) == ["for (int i = 0"]
     assert directives(tmp_path, STEPS) == ["for (int i = 0", "for (int i = 0"]
-    assert directives(tmp_path, DOT, threads=17) == []
+
+
+FEW_IN_FEW = """\
+void rows(float out[2][16], const float a[16][24], const float x[24]) {
+#pragma scop
+  for (int n = 0; n < 2; ++n)
+    for (int i = 0; i < 16; ++i)
+      for (int j = 0; j < 24; ++j)
+        out[n][i] += a[i][j] * x[j];
+#pragma endscop
+}
+"""
+
+
+def test_without_loops_of_enough_iterations_those_with_most_get_a_directive(tmp_path: Path) -> None:
+    assert directives(tmp_path, DOT, threads=17) == ["for (int i = 0"]
+    assert directives(tmp_path, FEW_IN_FEW, threads=2) == ["for (int n = 0"]
+    assert directives(tmp_path, FEW_IN_FEW, threads=16) == ["for (int i = 0"]
+    assert directives(tmp_path, FEW_IN_FEW, threads=17) == ["for (int i = 0"]
+    assert directives(tmp_path, STEPS, threads=64) == ["for (int i = 0", "for (int i = 0"]
+    once = DOT.replace("16", "1")
+    assert directives(tmp_path, once, threads=2) == []
 
 
 def test_what_a_loop_assigns_is_kept_by_each_thread(tmp_path: Path) -> None:
@@ -176,9 +197,12 @@ def test_builds_differ_in_flags_threads_and_directive(tmp_path: Path, monkeypatc
     assert {each.kernel.id: each.threads for each in both} == {
         "original": 2,
         "original-one-thread": 1,
+        "original-dealt": 2,
         "plain": 2,
         "plain-one-thread": 1,
+        "plain-dealt": 2,
     }
+    assert "#pragma omp" not in both[2].kernel.c
     assert both[1].name == "gcc -O3 -fopenmp, without its own directives"
     assert "#pragma omp" not in both[1].kernel.c
     assert "#pragma omp" not in both[1].region

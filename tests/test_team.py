@@ -5,11 +5,14 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import re
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from computed import parse
 from golden_code import Case, generated
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,6 +21,9 @@ from machines import machine_with
 from symbolic_nests import product, symbolic
 
 from polydl.codegen import team
+from polydl.codegen.dealt import dealing
+from polydl.codegen.original import original
+from polydl.codegen.plain_unit import plain_unit
 from polydl.execute.toolchain import Toolchain
 from polydl.libraries.decision import Leaf
 from polydl.libraries.kernel import Kernel
@@ -266,14 +272,14 @@ int main(void)
 """
 
 
-def said(folder: Path, text: str, call: str, *flags: str) -> str:
-    """What a program says that makes four calls on two threads: the answer of all is the same, bit by bit."""
-    toolchain = Toolchain.find()
+def said(folder: Path, text: str, call: str, *flags: str, threads: int = 2, toolchain: Toolchain | None = None) -> str:
+    """What a program says that makes four calls on so many threads: the answer of all is the same, bit by bit."""
+    toolchain = toolchain or Toolchain.find()
     (folder / "program.c").write_text(ASKED + text + PROGRAM.replace("CALL", call), encoding="utf-8")
     command = [str(toolchain.path), *toolchain.flags, "-Wall", "-Werror", *flags, "program.c", "-o", "program", "-lm"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    environment = {**os.environ, "OMP_NUM_THREADS": "2", "OMP_DYNAMIC": "false"}
+    environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "OMP_DYNAMIC": "false"}
     return subprocess.run([folder / "program"], env=environment, capture_output=True, text=True, check=True).stdout
 
 
@@ -298,6 +304,94 @@ def test_emitted_functions_choose_and_give_the_same_answer_on_any_threads(
     assert said(tmp_path, text, call, f"-D{team.ALL_THREADS}", "-Wno-unused-function") == "2\n"
     # Where all threads take a second, the third call notices, before its next loop or at its end.
     assert said(tmp_path, text, call, "-DTOGETHER=1.0") == f"1 1 1 1 {'2 ' * (3 if between else 2)}1 1 2\n"
+
+
+# What gcc calls to deal a loop out, and with how many threads.
+COUNTED = """
+void __real_GOMP_parallel(void (*body)(void *), void *data, unsigned threads, unsigned flags);
+void __wrap_GOMP_parallel(void (*body)(void *), void *data, unsigned threads, unsigned flags);
+void __wrap_GOMP_parallel(void (*body)(void *), void *data, unsigned threads, unsigned flags)
+{
+  printf("dealt to %u ", threads);
+  __real_GOMP_parallel(body, data, threads, flags);
+}
+"""
+SCALED = """\
+static float twice(float x) { return x + x; }
+int scaled(float c[restrict 256][256], const float a[256][256]) {
+  int rows = 256;
+#pragma scop
+  for (int i = 0; i < 256; ++i)
+    for (int j = 0; j < 256; ++j)
+      c[i][j] = twice(a[i][j]);
+#pragma endscop
+  return rows;
+}
+"""
+SUMMED = """\
+void summed(float out[restrict 64], const float a[64][512]) {
+#pragma scop
+  for (int i = 0; i < 64; ++i)
+    for (int j = 0; j < 512; ++j)
+      out[i] += a[i][j];
+#pragma endscop
+}
+"""
+
+
+def instructions(folder: Path, text: str, function: str, toolchain: Toolchain, *flags: str) -> list[str]:
+    """What a function that is called nowhere else is compiled to, without the names of places."""
+    (folder / "text.c").write_text(text.replace("static void summed", "void summed"), encoding="utf-8")
+    command = [str(toolchain.path), *toolchain.flags, *flags, "-fPIC", "-S", "text.c", "-o", "text.s"]
+    subprocess.run(command, cwd=folder, check=True)
+    lines = (folder / "text.s").read_text(encoding="utf-8").split(f"\n{function}:\n")[1].split("\t.size\t")[0]
+    return [re.sub(r"\.L\w+", "", line) for line in lines.splitlines()]
+
+
+@pytest.mark.parametrize("constants", [(), ("a",)])
+def test_loops_that_gcc_deals_out_run_on_one_thread_where_the_caller_has_fewer(
+    tmp_path: Path, constants: tuple[str, ...]
+) -> None:
+    toolchain = Toolchain.find("gcc")
+    scop = replace(parse(tmp_path, SCALED), constants=constants)
+    build = original(scop)
+    build = replace(build, compile_flags=(*build.compile_flags, "-ffast-math", dealing(3)))
+    emitted = plain_unit(scop, build, "", "scaled", directed=False)
+    assert emitted.compile_flags == ("-ffast-math",)
+    (threads,) = [each.text for each in emitted.interface.clauses if each.topic == "Threads"]
+    assert threads.startswith("Loops that gcc deals out by itself run on 3; on the calling thread alone where OpenMP")
+    call = 'printf("%d: ", scaled((void *)c, (void *)a)), (void)b'
+    flags = [*emitted.compile_flags, "-Wl,--wrap=GOMP_parallel"]
+    text = COUNTED + emitted.c
+    alone = said(tmp_path, text, call, *flags, threads=2, toolchain=toolchain)
+    assert alone == "1 1 256: 1 1 256: 2 2 256: 2 2 256: 2\n"
+    dealt = said(tmp_path, text, call, *flags, threads=4, toolchain=toolchain)
+    assert dealt == f"1 1 256: 1 1 256: {'4 dealt to 3 4 256: ' * 2}4\n"
+    assert said(tmp_path, text, call, *flags, threads=1, toolchain=toolchain) == f"{'256: ' * 4}1\n"
+    fixed = said(
+        tmp_path, text, call, *flags, f"-D{team.ALL_THREADS}", "-Wno-unused-function", threads=3, toolchain=toolchain
+    )
+    assert fixed == f"{'dealt to 3 256: ' * 4}3\n"
+
+
+def test_what_runs_on_one_thread_is_compiled_as_if_nothing_were_dealt_out(tmp_path: Path) -> None:
+    """An attribute that sets optimizations might take back what flags set: vectors, and sums in any order."""
+    toolchain = Toolchain.find("gcc")
+    scop = parse(tmp_path, SUMMED)
+    build = original(scop)
+    flags = (*build.compile_flags, "-ffast-math")
+    texts = [
+        plain_unit(scop, replace(build, compile_flags=(*flags, *more)), "", "summed", directed=False).c
+        for more in ((), (dealing(2),))
+    ]
+    plain, alone = (
+        instructions(tmp_path, text, name, toolchain, *flags)
+        for text, name in zip(texts, ("polydl_tuned_summed", "polydl_alone_summed"), strict=True)
+    )
+    assert plain == alone
+    assert any(re.match(r"\tv?addps\t", each) for each in alone)
+    dealt = instructions(tmp_path, texts[1], "polydl_dealt_summed", toolchain, *flags)
+    assert any("GOMP_parallel" in each for each in dealt)
 
 
 def test_a_library_chooses_for_sizes_that_are_near_each_other(tmp_path: Path) -> None:

@@ -31,40 +31,50 @@ def with_region(scop: Scop, lines: Sequence[str]) -> str:
     return "\n".join([scop.source[first:start].rstrip(" \t\n"), *lines, scop.source[end:last].lstrip("\n")])
 
 
+def body(scop: Scop, lines: Sequence[str]) -> list[str]:
+    """What is behind the opening brace of the source's function, with other lines in place of its region."""
+    (_, first, last), (start, end) = scop.definition, scop.region
+    return [scop.source[first:start].rstrip(" \t\n"), *lines, scop.source[end:last].lstrip("\n")]
+
+
 def with_both(
     scop: Scop, tuned: Sequence[str], beside: Sequence[str], exported: str, definitions: Sequence[str] = ()
 ) -> str:
-    """The source with a copy of its function, in which the lines ``tuned`` stand for the region.
+    """The source with a copy of its function, which has ``tuned`` behind its opening brace (``body``).
 
     The function itself keeps the region, and runs it on processors that lack what the copy is compiled to use.
     ``beside`` are functions that belong to it, ``definitions`` those that the copy calls. It is ``exported`` under that
     name.
     """
-    source, name = scop.source, scop.function.name
-    first, body, last = scop.definition
-    start, end = scop.region
+    name, last = scop.function.name, scop.definition[-1]
     copy = tuned_name(name)
     call = f"{copy}({', '.join(parameter.name for parameter in scop.function.parameters)});"
     calls = [f"    {call}", "    return;"] if scop.function.return_type == "void" else [f"    return {call}"]
-    head = exported_text(scop, source[first:body])
-    opening, after = source[body:start].rstrip(" \t\n"), source[end:last].lstrip("\n")
-    function = [head, "  if (polydl_fits()) {", *calls, "  }", opening, region(scop), after]
+    function = [head(scop), "  if (polydl_fits()) {", *calls, "  }", *body(scop, [region(scop)])]
     if exported != name:
         function = [f"#define {name} {exported}", *function, f"#undef {name}"]
     return "\n".join(
         [
             *before(scop),
             *definitions,
-            f"#define {name} {copy}",
-            f"static {head}{opening}",
-            *tuned,
-            after,
-            f"#undef {name}",
+            *copied(scop, copy, tuned),
             "",
             processor.for_all(*(part.strip("\n") for part in function if part), *beside),
-            *([f"{rest}\n"] if (rest := source[last:].strip("\n")) else [""]),
+            *([f"{rest}\n"] if (rest := scop.source[last:].strip("\n")) else [""]),
         ]
     )
+
+
+def copied(scop: Scop, name: str, tuned: Sequence[str], attributes: str = "") -> list[str]:
+    """A function of that name for this file alone, with the head of the source's and another body."""
+    definition = [f"{attributes}static {head(scop)}{tuned[0]}", *tuned[1:]]
+    return [f"#define {scop.function.name} {name}", *definition, f"#undef {scop.function.name}"]
+
+
+def head(scop: Scop) -> str:
+    """The source's function up to its opening brace, for any file that is to call it."""
+    first, inside, _ = scop.definition
+    return exported_text(scop, scop.source[first:inside])
 
 
 def before(scop: Scop) -> list[str]:

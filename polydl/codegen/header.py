@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from polydl.codegen.kept_memory import KeptMemory
 from polydl.codegen.team import ALL_THREADS
@@ -13,6 +14,27 @@ from polydl.ir.interface import Clause, Interface, PreparedCalls
 from polydl.ir.scop import Parameter, Scop
 
 _WIDTH = 110
+
+
+@dataclass(frozen=True)
+class Threads:
+    """What the loops of a function run on, beside the calling thread; nothing by default."""
+
+    #: whether some run on OpenMP's
+    used: bool = False
+    #: whether each call chooses between all and one
+    chosen: bool = False
+    #: whether they sum up parts
+    combined: bool = False
+    #: how many gcc dealt them out to
+    dealt: int = 0
+    #: whether directives of the source's own say how many
+    numbered: bool = False
+
+
+_WAITING = (
+    "Beside other busy programs OMP_WAIT_POLICY=passive has threads that wait give way to those that they wait for."
+)
 
 
 def prototype(scop: Scop, exported: str = "") -> str:
@@ -48,18 +70,15 @@ def interface(
     scop: Scop,
     memory: KeptMemory,
     kept: Sequence[str] = (),
+    threads: Threads = Threads(),
     *,
-    threaded: bool,
-    chosen: bool = False,
-    combined: bool = False,
     exported: str = "",
 ) -> Interface:
     """What callers of a variant are told.
 
-    ``kept`` is what its microkernels say of memory of their own (``Microkernel.kept_memory``), ``threaded`` whether it
-    runs loops on OpenMP's threads, ``chosen`` whether each call chooses their number, ``combined`` whether threads sum
-    up parts there, ``exported`` how the function is called there if not as in the source. Raises
-    UnsupportedConstructError if the source has names that the emitted functions need.
+    ``kept`` is what its microkernels say of memory of their own (``Microkernel.kept_memory``), ``exported`` how the
+    function is called there if not as in the source. Raises UnsupportedConstructError if the source has names that the
+    emitted functions need.
     """
     plain = Interface(exported or scop.function.name, prototype(scop, exported))
     renamed = [plain.function] if plain.function != scop.function.name else []
@@ -82,7 +101,7 @@ def interface(
             Clause("Overlap", _overlap(scop)),
             *_variables(scop),
             *_constants(scop, plain, memory),
-            Clause("Threads", _threads(memory, threaded, chosen, combined)),
+            Clause("Threads", _threads(memory, threads)),
             Clause("Memory", _memory(plain, memory, kept)),
         ),
         _prepared_calls(scop, plain, memory),
@@ -136,20 +155,28 @@ def _constants(scop: Scop, plain: Interface, memory: KeptMemory) -> list[Clause]
     return [Clause("Constants", text)]
 
 
-def _threads(memory: KeptMemory, threaded: bool, chosen: bool, combined: bool) -> str:
+def _threads(memory: KeptMemory, threads: Threads) -> str:
     where = "On the calling thread alone."
-    if threaded:
+    if threads.dealt:
+        where = (
+            f"Loops that gcc deals out by itself run on {threads.dealt}; on the calling thread alone where OpenMP is "
+            "told to use fewer (OMP_NUM_THREADS, omp_set_num_threads), and within a parallel region of the caller, "
+            "unless OMP_MAX_ACTIVE_LEVELS is more than one. For one thread the loops are compiled once more: last bits "
+            f"of sums may differ. {_WAITING}"
+        )
+    elif threads.used:
         where = (
             "On as many threads as OpenMP is told to use (OMP_NUM_THREADS, omp_set_num_threads); within a parallel "
-            "region of the caller on one, unless OMP_MAX_ACTIVE_LEVELS is more than one. Beside other busy programs "
-            "OMP_WAIT_POLICY=passive has threads that wait give way to those that they wait for."
+            f"region of the caller on one, unless OMP_MAX_ACTIVE_LEVELS is more than one. {_WAITING}"
         )
-    if chosen:
+    if threads.numbered:
+        where += " Where the source's own directives say how many (num_threads), that many run."
+    if threads.chosen:
         where += (
             " The first two calls run on one thread, and so do later ones while calls on all threads take longer than "
             f"those, as they may beside other programs. Compiled with -D{ALL_THREADS}, all calls take all threads."
         )
-    if combined:
+    if threads.combined:
         where += " Sums are parts that threads add up: their last bits depend on the number of threads."
     signals = " Not to be called in a signal handler." if memory.arrays else ""
     return (

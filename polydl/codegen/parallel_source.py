@@ -27,6 +27,7 @@ _OMP = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+omp\b")
 _PARALLEL, _SPREAD = re.compile(r"\b(?:parallel|target|task\w*|teams)\b"), re.compile(r"\bparallel[ \t]+for\b")
 # Clauses that say how many threads take part, and of how many loops they share the iterations.
 _FEWER, _COLLAPSED = re.compile(r"\b(?:num_threads|if)[ \t]*\("), re.compile(r"\bcollapse[ \t]*\(\s*(\d+)\s*\)")
+_NUMBERED = re.compile(r"\bnum_threads[ \t]*\(")
 _HEAD = re.compile(r"\bfor\s*\(")
 _NAME = r"[A-Za-z_]\w*"
 _START = re.compile(rf"\s*(?:{_NAME}\s+)*({_NAME})\s*=")
@@ -56,10 +57,10 @@ class _TextLoop:
 def with_parallel_loops(scop: Scop, dependences: Sequence[Dependence], threads: int) -> str | None:
     """The source with ``#pragma omp parallel for`` before each outermost loop of the region that may run in parallel.
 
-    A loop with fewer iterations than there are ``threads`` is passed over for those inside of it. The region's own
-    OpenMP directives go. None where no loop is proved parallel, where the region's own directives stand before the same
-    loops, where it has directives of other kinds, or where it isn't known how text and model belong together. Raises
-    AnalysisError when isl's quota is used up.
+    A loop with fewer iterations than there are ``threads`` is passed over for those inside of it, if one of them may
+    run in parallel and has more. The region's own OpenMP directives go. None where no loop is proved parallel, where
+    the region's own directives stand before the same loops, where it has directives of other kinds, or where it isn't
+    known how text and model belong together. Raises AnalysisError when isl's quota is used up.
     """
     first, last = scop.region
     if _DIRECTIVE.search(scop.source[first:last]):
@@ -69,7 +70,7 @@ def with_parallel_loops(scop: Scop, dependences: Sequence[Dependence], threads: 
     if any(statement.line not in lines for statement in scop.statements):
         return None
     loops = tuple(_loops(text, first, last))
-    chosen = [each for loop in loops for each in _parallel(scop, dependences, threads, text, loop, 0)]
+    chosen = [each for loop in loops for each in _parallel(scop, dependences, threads, text, loop)]
     if not chosen or any(names is None for _, names in chosen):
         return None
     own = _own(scop)
@@ -119,6 +120,11 @@ def makes_threads(scop: Scop, *, inside: bool) -> bool:
         _PARALLEL.search(each.text) is not None and (first <= each.start < last) == inside
         for each in _directives(scop.source)
     )
+
+
+def numbers_threads(scop: Scop) -> bool:
+    """Whether an OpenMP directive of the source says how many threads take part."""
+    return any(_NUMBERED.search(each.text) is not None for each in _directives(scop.source))
 
 
 @dataclass(frozen=True)
@@ -215,21 +221,34 @@ def _statement_end(text: str, start: int, end: int) -> int | None:
 
 
 def _parallel(
-    scop: Scop, dependences: Sequence[Dependence], threads: int, text: str, loop: _TextLoop, depth: int
-) -> Iterator[tuple[_TextLoop, tuple[str, ...] | None]]:
-    """The outermost parallel loops of a loop, itself or some inside, each with the scalars that its threads keep.
+    scop: Scop, dependences: Sequence[Dependence], threads: int, text: str, loop: _TextLoop
+) -> list[tuple[_TextLoop, tuple[str, ...] | None]]:
+    """``_outermost`` with as many iterations as there are threads, or else with as many as there are at most."""
+    first, last = scop.line_at(loop.start), scop.line_at(loop.end)
+    inside = [each for each in scop.statements if first <= each.line <= last and each.box is not None]
+    fewer = {extent for each in inside for extent in each.extents if 1 < extent < threads}
+    for least in (threads, *sorted(fewer, reverse=True)):
+        if chosen := list(_outermost(scop, dependences, least, text, loop, 0)):
+            return chosen
+    return []
 
-    These are None where a value goes through a pointer.
+
+def _outermost(
+    scop: Scop, dependences: Sequence[Dependence], least: int, text: str, loop: _TextLoop, depth: int
+) -> Iterator[tuple[_TextLoop, tuple[str, ...] | None]]:
+    """The outermost parallel loops of ``least`` iterations of a loop, itself or some inside, with what threads keep.
+
+    That is scalars, and None where a value goes through a pointer.
     """
     first, last = scop.line_at(loop.start), scop.line_at(loop.end)
     inside = [each for each in scop.statements if first <= each.line <= last and each.depth > depth]
     shallow = any(first < each.line <= last and each.depth <= depth for each in scop.statements)
     if shallow or not inside or any(each.iterators[depth] != loop.iterator for each in inside):
         return
-    few = all(each.box is not None and each.extents[depth] < threads for each in inside)
+    few = all(each.box is not None and each.extents[depth] < least for each in inside)
     if few or _carried(inside, dependences, depth):
         for inner in loop.inner:
-            yield from _parallel(scop, dependences, threads, text, inner, depth + 1)
+            yield from _outermost(scop, dependences, least, text, inner, depth + 1)
         return
     yield loop, _kept(text[scop.definition[1] : loop.start], text[loop.start : loop.end], loop.iterator)
 

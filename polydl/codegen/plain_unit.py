@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from polydl.codegen import function_text, processor, team
-from polydl.codegen.header import interface
+from polydl.codegen.dealt import SUPPORT, both_copies, chosen_copy, dealt_to, without_dealing
+from polydl.codegen.header import Threads, interface
 from polydl.codegen.kept_memory import KeptMemory
 from polydl.codegen.original import defines, harness
+from polydl.codegen.parallel_source import makes_threads, numbers_threads
 from polydl.codegen.prepared import Steps, two_functions
 from polydl.codegen.prepared import harness as prepared_harness
 from polydl.ir.kernel import KernelSource
@@ -21,21 +23,23 @@ def plain_unit(scop: Scop, build: KernelSource, region: str, exported: str, *, d
     """
     memory = KeptMemory(())
     written = function_text.region(scop)
-    combined = False
-    if not region:
-        region, directed, combined = written, "#pragma omp" in written, "reduction(" in written
-    # Loops that gcc deals out take a number of threads that was fixed then.
-    threaded = directed or any(flag.startswith("-ftree-parallelize") for flag in build.compile_flags)
-    contents = interface(scop, memory, threaded=threaded, chosen=directed, combined=combined, exported=exported)
+    threads = _threads(scop, build, as_written=not region, directed=directed)
+    contents = interface(scop, memory, threads=threads, exported=exported)
     beside = [memory.release(contents.release), processor.question(contents.missing)]
     sizes = [f"{each.name} == {each.value}" for each in scop.function.parameters if each.value is not None]
-    tuned = team.judged([region], "  ") if directed else [region]
-    if region != written and sizes:
+    tuned = [region or written]
+    if threads.chosen and not threads.dealt:
+        tuned = team.judged(tuned, "  ")
+    if region not in ("", written) and sizes:
         tuned = [f"  if ({' && '.join(sizes)}) {{", *tuned, "  } else {", written, "  }"]
+    running, definitions = function_text.body(scop, tuned), []
+    if threads.dealt:
+        definitions = [SUPPORT, *both_copies(scop, tuned, threads.dealt)]
+        running = chosen_copy(scop, threads.dealt)
     if contents.prepared is None:
-        functions = function_text.with_both(scop, tuned, beside, contents.function)
+        functions = function_text.with_both(scop, running, beside, contents.function, definitions)
     else:
-        functions = two_functions(scop, Steps((), tuned), memory, contents, beside)
+        functions = two_functions(scop, Steps((), running), memory, contents, beside, definitions)
     return KernelSource(
         id=build.id,
         function=contents.function,
@@ -43,12 +47,23 @@ def plain_unit(scop: Scop, build: KernelSource, region: str, exported: str, *, d
             [
                 "#include <stddef.h>",
                 processor.definitions(),
-                *([team.support(), team.STATE] if directed else []),
+                *([team.support(), team.STATE] if threads.chosen else []),
                 "",
                 defines(scop) + functions,
             ]
         ),
         interface=contents,
         harness=harness(scop, contents.function) if contents.prepared is None else prepared_harness(scop, contents),
-        compile_flags=build.compile_flags,
+        compile_flags=without_dealing(build).compile_flags,
     )
+
+
+def _threads(scop: Scop, build: KernelSource, *, as_written: bool, directed: bool) -> Threads:
+    """What the loops of a build run on."""
+    if dealt := dealt_to(build):
+        return Threads(used=True, chosen=True, dealt=dealt)
+    inside = makes_threads(scop, inside=True)
+    if not as_written or not (inside or makes_threads(scop, inside=False)):
+        return Threads(used=directed, chosen=directed)
+    numbered = numbers_threads(scop)
+    return Threads(used=True, chosen=inside and not numbered, combined="reduction(" in scop.source, numbered=numbered)

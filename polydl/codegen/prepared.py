@@ -26,19 +26,23 @@ class Steps:
 
     #: lines that fill the buffer; none where nothing can be prepared
     preparing: Sequence[str]
-    #: lines that stand for the source's region
+    #: what the one that runs has behind its opening brace (``function_text.body``)
     running: Sequence[str]
 
 
-def two_functions(scop: Scop, steps: Steps, memory: KeptMemory, contents: Interface, beside: Sequence[str]) -> str:
+def two_functions(
+    scop: Scop,
+    steps: Steps,
+    memory: KeptMemory,
+    contents: Interface,
+    beside: Sequence[str],
+    definitions: Sequence[str] = (),
+) -> str:
     """The source with its function, and with those that prepare and run, in place of the function alone.
 
     Where the processor lacks what they are compiled to use, or where sizes are others, the source's loops run, on the
-    constants themselves. ``beside`` are further functions that belong to it.
+    constants themselves. ``beside`` are further functions that belong to it, ``definitions`` those that it calls.
     """
-    first, body, last = scop.definition
-    start, end = scop.region
-    before, after = scop.source[body:start].rstrip(" \t\n"), scop.source[end:last].lstrip("\n")
     constants = ", ".join(parameter.name for parameter in prepared_parameters(scop))
     names = [parameter.name for parameter in scop.function.parameters]
     prepare, run = preparing_name(scop.function.name), running_name(scop.function.name)
@@ -46,10 +50,9 @@ def two_functions(scop: Scop, steps: Steps, memory: KeptMemory, contents: Interf
     returned = scop.function.return_type
     sizes = " && ".join(f"{each.name} == {each.value}" for each in prepared_parameters(scop) if each.value is not None)
     preparing = [f"  if ({sizes}) {{", *steps.preparing, "  }"] if sizes else ["  {", *steps.preparing, "  }"]
-    head = function_text.exported_text(scop, scop.source[first:body])
     name = scop.function.name
-    function = [head, *_both_steps(memory, prepare, run, filled, names, returned), before, function_text.region(scop)]
-    function.append(after)
+    function = [function_text.head(scop), *_both_steps(memory, prepare, run, filled, names, returned)]
+    function += function_text.body(scop, [function_text.region(scop)])
     if contents.function != name:
         function = [f"#define {name} {contents.function}", *function, f"#undef {name}"]
     size = f"size_t {contents.prepared_bytes}(void)"
@@ -74,19 +77,18 @@ def two_functions(scop: Scop, steps: Steps, memory: KeptMemory, contents: Interf
     return "\n".join(
         [
             *function_text.before(scop),
+            *definitions,
             f"static void {prepare}({with_buffer(prepared_parameters(scop), f'void *{BUFFER}')})",
             "{",
             *(preparing if steps.preparing else []),
             *(f"  (void){each};" for each in filled[-1:] if not steps.preparing),
             "}",
             f"static {returned} {run}({with_buffer(scop.function.parameters, f'const void *{BUFFER}')})",
-            f"{{{before}",
-            *([] if memory.prepared else [f"  (void){BUFFER};"]),
-            *steps.running,
-            after,
+            *([f"{{{steps.running[0]}"] if memory.prepared else ["{", f"  (void){BUFFER};", steps.running[0]]),
+            *steps.running[1:],
             "",
             processor.for_all(*(part.strip("\n") for part in function if part), *others, *beside),
-            *([f"{rest}\n"] if (rest := scop.source[last:].strip("\n")) else [""]),
+            *([f"{rest}\n"] if (rest := scop.source[scop.definition[-1] :].strip("\n")) else [""]),
         ]
     )
 

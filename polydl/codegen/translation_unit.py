@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from polydl.codegen import function_text, print_c, processor, team
-from polydl.codegen.header import interface
+from polydl.codegen.header import Threads, interface
 from polydl.codegen.kept_memory import KeptMemory
 from polydl.codegen.kernel_code import KernelCode
 from polydl.codegen.loop_ir import Body, For, Pragma, nodes
 from polydl.codegen.original import compile_flags, defines, harness
+from polydl.codegen.parallel_source import makes_threads
 from polydl.codegen.passes.thread_choice import has_threads, with_choice
 from polydl.codegen.prepared import Steps, two_functions
 from polydl.codegen.prepared import harness as prepared_harness
@@ -47,9 +48,7 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "", suffix: st
         scop,
         code.memory,
         [sentence for kernel in kernels for sentence in kernel.kept_memory],
-        threaded=has_threads(code.loops),
-        chosen=code.threaded,
-        combined=_adds_up(code.running),
+        Threads(has_threads(code.loops) or makes_threads(scop, inside=False), code.threaded, _adds_up(code.running)),
         exported=exported,
     )
     running = _guarded(scop, code.memory, _body(code, code.storage.declarations, code.running))
@@ -87,10 +86,11 @@ def _preamble(code: KernelCode) -> list[str]:
 def _functions(code: KernelCode, contents: Interface, running: Sequence[str]) -> str:
     """The source's text with the variant's loops in its function, or in two where constants are prepared."""
     scop, memory = code.applied.scop, code.memory
-    tuned = running
+    lines = running
     if code.threaded:
         choosing = _body(code, code.storage.declarations, with_choice(code.running))
-        tuned = _guarded(scop, memory, team.judged(choosing, "    "))
+        lines = _guarded(scop, memory, team.judged(choosing, "    "))
+    tuned = function_text.body(scop, lines)
     beside = [memory.release(contents.release), processor.question(contents.missing)]
     if contents.prepared is None:
         return function_text.with_both(scop, tuned, beside, contents.function)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from polydl.codegen import function_text, processor, team
-from polydl.codegen.header import interface
+from polydl.codegen.header import Threads, interface
 from polydl.codegen.kept_memory import KeptMemory
 from polydl.codegen.original import compile_flags, defines, harness
 from polydl.codegen.passes.thread_choice import has_threads
@@ -62,9 +62,8 @@ def unit(
     memory = KeptMemory(())
     threaded = [name for name, each in coded_kernels.items() if _has_threads(each)]
     teams = {name: f"&polydl_teams[{number}][polydl_scale({_work(nest)})]" for number, name in enumerate(threaded)}
-    contents = _interface(
-        nest, interface(scop, memory, threaded=bool(teams), chosen=bool(teams), exported=exported), kernels
-    )
+    threads = Threads(used=bool(teams), chosen=bool(teams))
+    contents = _interface(nest, interface(scop, memory, threads=threads, exported=exported), kernels)
     beside = [memory.release(contents.release), processor.question(contents.missing)]
     within = " && ".join(
         [
@@ -97,7 +96,7 @@ def unit(
         "",
     ]
     definitions = [each.function(nest, names[name]) for name, each in coded_kernels.items()]
-    text = function_text.with_both(scop, tuned, beside, contents.function, definitions)
+    text = function_text.with_both(scop, function_text.body(scop, tuned), beside, contents.function, definitions)
     return KernelSource(
         id=identity,
         function=contents.function,

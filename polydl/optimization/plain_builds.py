@@ -13,6 +13,7 @@ from pathlib import Path
 from polydl import bfloat16
 from polydl.bfloat16 import CONVERSIONS
 from polydl.codegen import function_text
+from polydl.codegen.dealt import dealing
 from polydl.codegen.original import defines, original
 from polydl.codegen.parallel_source import makes_threads, own_threads, with_parallel_loops, without_directives
 from polydl.errors import AnalysisError, MissingComponentError, OptionError
@@ -33,8 +34,9 @@ def plain_builds(scop: Scop, toolchain: Toolchain, threads: int, level: Numerics
     """The builds to compare with; the nest as it was written, with nothing but the toolchain's own flags, is the first.
 
     One thread, all ``threads`` as the compiler deals them out, and all as OpenMP does: a directive stands before each
-    outermost loop that is proved parallel and has as many iterations. A source with OpenMP directives of its own is
-    also built without them in these two ways, unless they stand before the same loops, and for one thread. Each of
+    outermost loop that is proved parallel and has as many iterations, or else before the outermost one that is proved
+    parallel. A source with OpenMP directives of its own is also built without them in these two ways, but for the
+    second where they stand before the same loops, and for one thread. Each of
     these is built as it is, and once more with flags by which sums may be reordered, where ``level`` admits that. The
     other one of gcc and clang takes part where it is installed.
     """
@@ -56,7 +58,7 @@ def plain_builds(scop: Scop, toolchain: Toolchain, threads: int, level: Numerics
                 build = _build(f"{name}-threads", further.parallel, compiler, flags, directive)
                 builds.append(replace(build, region=further.parallel_region, directed=True, threads=threads))
             if further.serial is not None and compiler.kind == "gcc":
-                dealt = (*flags, f"-ftree-parallelize-loops={threads}")
+                dealt = (*flags, dealing(threads))
                 without = ", without its own" if further.bare is not None else ""
                 build = _build(f"{name}-dealt", further.serial, compiler, dealt, without)
                 builds.append(replace(build, region=further.bare_region, threads=threads))
@@ -75,7 +77,7 @@ class _Further:
     #: without the directives of the source's region; None where it has none
     bare: KernelSource | None = None
     bare_region: str = ""
-    #: for a compiler that deals iterations out; None where the source's own directives stay
+    #: without directives of its own, for a compiler that deals iterations out
     serial: KernelSource | None = None
 
 
@@ -83,13 +85,11 @@ def _further(scop: Scop, plain: KernelSource, threads: int, level: Numerics) -> 
     """What more there is to build from. Nothing for one thread, and for a source with threads around the region."""
     if threads == 1 or makes_threads(scop, inside=False):
         return _Further()
-    further, text = _Further(), without_directives(scop)
+    further, text = _Further(serial=plain), without_directives(scop)
     if text != scop.source:
-        further = _Further(bare=replace(plain, c=_c(scop, text)), bare_region=function_text.region(scop, text))
+        bare = replace(plain, c=_c(scop, text))
+        further = _Further(bare=bare, bare_region=function_text.region(scop, text), serial=bare)
     source = _parallel(scop, threads, level)
-    if source is None and makes_threads(scop, inside=True):
-        return further
-    further = replace(further, serial=further.bare or plain)
     if source is None:
         return further
     return replace(
