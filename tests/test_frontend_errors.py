@@ -164,6 +164,24 @@ def test_a_define_that_nothing_uses(tmp_path: Path) -> None:
     assert (raised.value.file, raised.value.line) == (str(tmp_path / "sizes.h"), 4)
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        "#ifdef LARGE\n#define N 8\n#endif\n",
+        "#define N (LARGE)\n",
+        "#if defined(SMALL) || LARGE > 7\n#define N 8\n#endif\n",
+    ],
+)
+def test_a_define_that_a_header_reads(tmp_path: Path, header: str) -> None:
+    path = tmp_path / "nest.c"
+    path.write_text('#include "sizes.h"\n' + GOOD.replace("4", "N"))
+    (tmp_path / "sizes.h").write_text(header)
+    assert parse(path, defines={"LARGE": 8}).arrays[0].extents == (8,)
+    (tmp_path / "sizes.h").write_text(f"#define N 8\n/* LARGE */\n#ifdef NEVER\n{header}#endif\n")
+    with pytest.raises(errors.OptionError, match="-D LARGE=8 has no effect"):
+        parse(path, defines={"LARGE": 8})
+
+
 def test_a_missing_file_a_directory_and_an_empty_file(tmp_path: Path) -> None:
     with pytest.raises(errors.SourceError, match="no such file"):
         parse(tmp_path / "none.c")

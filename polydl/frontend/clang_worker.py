@@ -6,16 +6,15 @@ view that pet reads. Offsets in the result refer to the text of the request.
 
 from __future__ import annotations
 
-import ctypes
 import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
+from functools import partial
 from typing import Any
 
-from clang.cindex import CursorKind, Diagnostic, Index, SourceRange, conf
+from clang.cindex import CursorKind, Diagnostic, Index, conf
 
 from polydl.errors import OptionError, PolydlError, SourceError, UnsupportedConstructError
 from polydl.frontend.assignments import assignment_edits
@@ -32,6 +31,7 @@ from polydl.frontend.known_values import (
     shift_edits,
     value_edits,
 )
+from polydl.frontend.macro_uses import check_macros, has_conditions, inactive
 from polydl.frontend.regions import Region, check_blocks, choose, functions_of, marked_regions
 from polydl.frontend.reserved_names import HEADERS, check_names, conflict
 from polydl.frontend.source import Edit, EditedText, line_of, one_line
@@ -55,8 +55,12 @@ class Parser:
 
         Syntax errors are among its diagnostics, and are not raised as by ``checked``.
         """
-        flags = _DETAILED_PREPROCESSING if re.search(r"^\s*#\s*if", text, re.MULTILINE) else 0
+        flags = _DETAILED_PREPROCESSING if has_conditions(text) else 0
         return self._parse(text, macros, self.options, flags)
+
+    def parse_in_detail(self, text: str, macros: Mapping[str, str]) -> Any:
+        """The same, with what the preprocessor leaves out of headers."""
+        return self._parse(text, macros, self.options, _DETAILED_PREPROCESSING)
 
     def _parse(self, text: str, macros: Mapping[str, str], options: list[str], flags: int) -> Any:
         arguments = options + [f"-D{name}={value}" for name, value in macros.items()]
@@ -123,31 +127,11 @@ def _source_error(
     )
 
 
-def _inactive(unit: Any, text: str) -> list[tuple[int, int]]:
-    """The ranges of the file that ``#if`` excludes."""
-    if "#" not in text or not re.search(r"^\s*#\s*if", text, re.MULTILINE):
-        return []
-
-    class Ranges(ctypes.Structure):
-        _fields_ = (("count", ctypes.c_uint), ("ranges", ctypes.POINTER(SourceRange)))
-
-    library = conf.lib
-    library.clang_getSkippedRanges.restype = ctypes.POINTER(Ranges)
-    library.clang_disposeSourceRangeList.argtypes = [ctypes.POINTER(Ranges)]
-    skipped = library.clang_getSkippedRanges(unit, unit.get_file(unit.spelling))
-    if not skipped:
-        return []
-    ranges = [skipped.contents.ranges[i] for i in range(skipped.contents.count)]
-    inactive = [(skipped.start.offset, skipped.end.offset) for skipped in ranges]
-    library.clang_disposeSourceRangeList(skipped)
-    return inactive
-
-
 def _bound_parameters(unit: Any, text: str, defines: Mapping[str, str], name: str | None, file: str) -> dict[str, int]:
     """``{parameter: value}`` of the defines that name an integer parameter. They fix its value and are no macros."""
     functions = functions_of(unit)
     try:
-        functions = [choose(functions, marked_regions(text, file, _inactive(unit, text)), name, file)[0]]
+        functions = [choose(functions, marked_regions(text, file, inactive(unit, text)), name, file)[0]]
     except PolydlError:
         # Without its macros the file may not parse yet, so that any function of that name counts.
         functions = [function for function in functions if name in (None, function.spelling)]
@@ -186,11 +170,11 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
     for round_ in range(_ROUNDS):
         unit = parser.checked(view, text, macros)
         functions = functions_of(unit)
-        regions = marked_regions(view.text, file, _inactive(unit, view.text))
+        regions = marked_regions(view.text, file, inactive(unit, view.text))
         function, region = choose(functions, regions, name, file)
         reader = FunctionReader(function, view.text, file, request["deepest"])
         if round_ == 0:
-            _check_macros(unit, macros, written, file)
+            check_macros(whole or unit, macros, written, file, partial(parser.parse_in_detail, written, macros))
             taken = excerpt(whole or unit, written, function.spelling, lambda part: parser.parse(part, macros))
             parameters = [parameter.spelling for parameter in function.get_arguments()]
             _check_bound(reader, bound, parameters, file)
@@ -237,37 +221,6 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "callees": [asdict(reader.callees[name]) for name in sorted(reader.callees)],
     }
-
-
-def _check_macros(unit: Any, macros: Mapping[str, str], text: str, file: str) -> None:
-    """Check that each macro of the command line has an effect: the file uses it and gives it no other value."""
-    for diagnostic in unit.diagnostics:
-        redefined = re.fullmatch(r"'(\w+)' macro redefined", diagnostic.spelling)
-        if redefined and redefined[1] in macros:
-            name, place = redefined[1], diagnostic.location
-            raise OptionError(
-                f"-D {name}={macros[name]} has no effect, since {name} is defined here",
-                file=file if place.file is None else place.file.name,
-                line=place.line,
-                construct=f"#define {name}",
-                remedy=f"leave out -D {name}, or put #ifndef {name} and #endif around the definition",
-            )
-    for name, value in macros.items():
-        mention = re.compile(rf"\b{re.escape(name)}\b")
-        headers = (Path(each.include.name) for each in unit.get_includes())
-        if not mention.search(text) and not any(mention.search(_text(header)) for header in headers):
-            raise OptionError(
-                f"-D {name}={value} has no effect: neither the file nor a header of its own has the word {name}",
-                file=file,
-                remedy=f"leave out -D {name}, or correct its name",
-            )
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="latin-1")
-    except OSError:
-        return ""
 
 
 def _check_bound(reader: FunctionReader, bound: Mapping[str, int], parameters: list[str], file: str) -> None:
