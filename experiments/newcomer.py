@@ -28,6 +28,8 @@ FUNCTIONS = {"program.c": "multiply"}
 # A ratio is marked where the quotient of the times beside it differs from it by more than this part.
 _EQUAL = 0.05
 _MARKED = "\\* of equally many samples of both; the quotient of the medians of all, which stand beside it, is another"
+#: Of networks; the ratio of all is mostly that of products.
+LAYERS = ("attention.c", "depthwise.c", "layer_norm.c", "linear_int8.c", "softmax.c")
 #: Sizes of the text, ``#define`` or ``enum``, by problem.
 TEXT_SIZES: Mapping[str, Mapping[str, int]] = {
     "attention.c": {"T": 512, "D": 64},
@@ -86,11 +88,11 @@ def run(name: str, threads: int, *, small: bool, more: Sequence[str]) -> dict[st
 
 
 def table(document: Mapping[str, Any]) -> Iterator[str]:
-    """A row for each problem and number of threads, and the geometric means of the ratios."""
+    """A row for each problem and number of threads, and the geometric means of the ratios, of ``LAYERS`` apart."""
     heads = ("problem", "threads", "fastest plain build", "its time", "emitted", "ratio", "what was emitted")
     yield f"| {' | '.join(heads)} |"
     yield f"|{'---|' * len(heads)}"
-    ratios: dict[int, list[float]] = {}
+    ratios: dict[int, dict[str, float]] = {}
     for each in document["runs"]:
         best = each.get("best")
         if each["status"] or best is None:
@@ -101,7 +103,7 @@ def table(document: Mapping[str, Any]) -> Iterator[str]:
             continue
         right = [plain for plain in each["baselines"] if plain["seconds"] is not None]
         plain = min(right, key=lambda build: build["seconds"])
-        ratios.setdefault(each["threads"], []).append(best["speedup"])
+        ratios.setdefault(each["threads"], {})[each["problem"]] = best["speedup"]
         row = [each["problem"], str(each["threads"]), plain["name"], _milliseconds(plain["seconds"]),
                _milliseconds(best["seconds"]), _ratio(best, plain), _kind(best)]  # fmt: skip
         yield f"| {' | '.join(row)} |"
@@ -109,9 +111,15 @@ def table(document: Mapping[str, Any]) -> Iterator[str]:
     yield _MARKED
     yield ""
     for threads, numbers in sorted(ratios.items()):
-        mean = math.exp(sum(map(math.log, numbers)) / len(numbers))
-        least = min(numbers)
-        yield f"{threads} threads: geometric mean {mean:.2f} of {len(numbers)} problems, least {least:.2f}"
+        yield f"{threads} threads: {_mean(numbers)}"
+    for threads, numbers in sorted(ratios.items()):
+        if some := {name: ratio for name, ratio in numbers.items() if name in LAYERS}:
+            yield f"{threads} threads, layers of networks that are no plain product ({', '.join(some)}): {_mean(some)}"
+
+
+def _mean(ratios: Mapping[str, float]) -> str:
+    mean = math.exp(sum(map(math.log, ratios.values())) / len(ratios))
+    return f"geometric mean {mean:.2f} of {len(ratios)} problems, least {min(ratios.values()):.2f}"
 
 
 def _ratio(best: Mapping[str, Any], plain: Mapping[str, Any]) -> str:

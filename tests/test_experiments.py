@@ -195,6 +195,12 @@ def test_problems_of_newcomers_become_a_table(tmp_path: Path, run: Printed) -> N
     assert cells(lines[4])[4:6] == ["2 ms", "1.20*"], "the quotient of both times is 1.5"
     assert cells(lines[5])[-1] == "refused: no bounds"
     assert lines[-1] == "2 threads: geometric mean 1.73 of 2 problems, least 1.00"
+    runs[0]["problem"], runs[1]["problem"] = "softmax.c", "lstm.c"
+    path.write_text(json.dumps({"runs": runs}), encoding="utf-8")
+    assert run("experiments.newcomer", "--table", path)[-1] == (
+        "2 threads, layers of networks that are no plain product (softmax.c): "
+        "geometric mean 3.00 of 1 problems, least 3.00"
+    )
 
 
 def test_problems_of_newcomers_have_the_sizes_that_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,6 +69,12 @@ def test_every_problem_is_expected_to_be_taken_or_refused() -> None:
     assert len(FILES) >= 16
 
 
+def test_the_guide_counts_the_problems() -> None:
+    guide = Path(__file__).parents[1] / "docs" / "guide" / "using.md"
+    said = f"`tests/newcomer` has {len(FILES)} such problems; {len(TAKEN)} are taken,"
+    assert said in guide.read_text(encoding="utf-8")
+
+
 @parametrized("name", TAKEN, quick=1)
 def test_what_is_taken_has_legal_variants(name: str) -> None:
     scop = parse(FOLDER / name, defines=TAKEN[name], function=FUNCTIONS.get(name))

@@ -38,8 +38,8 @@ def machine_text(machine: Machine, given: bool) -> str:
         [
             f"Machine  {machine.name}",
             *wrapped(cores, "  "),
-            f"  caches {'given' if given else 'found'}: {caches}",
-            f"  constants of a core: {_sources(machine.core)}",
+            *wrapped(f"caches {'given' if given else 'found'}: {caches}", "  "),
+            *wrapped(f"constants of a core: {_sources(machine.core)}", "  "),
         ]
     )
 
