@@ -273,6 +273,7 @@ def test_a_run_of_the_records_has_a_page(tmp_path: Path) -> None:
         ],
     )
     loaded = sources.load("aaaa", tmp_path)
+    assert isinstance(loaded, Run)
     assert loaded.winner is not None
     assert loaded.winner.id == "71f380859983"
     assert loaded.winner.speedup == pytest.approx(4.0)

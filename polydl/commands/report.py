@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from polydl.errors import OptionError
 from polydl.presentation.completion import complete_files
 from polydl.presentation.options import OUT, debug_option, records_option
+
+if TYPE_CHECKING:
+    from polydl.page.benchmark import Benchmark
+    from polydl.page.run import Run
 
 
 @click.command()
@@ -24,8 +28,9 @@ from polydl.presentation.options import OUT, debug_option, records_option
 def report(runs: tuple[str, ...], out: Path, records: Path | None) -> int:
     """Make one HTML page of a run, which needs nothing else to be looked at; of two runs, the page compares them.
 
-    FILE is the report.json that `polydl optimize` wrote, or its folder, what `optimize --json` wrote, or a page; RUN is
-    the id of a run in the records, or the start of it. Without either, it is the newest report below polydl-out.
+    FILE is the report.json that `polydl optimize` wrote, or its folder, what `optimize --json` or `bench --out` wrote,
+    or a page; RUN is the id of a run in the records, or the start of it. Without either, it is the newest report below
+    polydl-out.
     """
     from polydl.page import render, sources
     from polydl.records.store import default_directory
@@ -38,10 +43,24 @@ def report(runs: tuple[str, ...], out: Path, records: Path | None) -> int:
     if any(out.resolve() == Path(name).resolve() for name in named):
         raise OptionError("the page would be written over what it is made of", file=str(out), remedy="another --out")
     loaded = [sources.load(name, records or default_directory()) for name in named]
-    page = render.run_page(loaded[0]) if len(loaded) == 1 else render.comparison_page(loaded[0], loaded[1])
-    write_atomically(out, page)
+    write_atomically(out, _page(loaded))
     click.echo(f"Written  {out}")
     return 0
+
+
+def _page(loaded: Sequence[Run | Benchmark]) -> str:
+    from polydl.page import render
+    from polydl.page.run import Run
+
+    runs = [each for each in loaded if isinstance(each, Run)]
+    benchmarks = [each for each in loaded if not isinstance(each, Run)]
+    if not benchmarks:
+        return render.run_page(runs[0]) if len(runs) == 1 else render.comparison_page(runs[0], runs[1])
+    if len(loaded) > 1:
+        raise OptionError(
+            "a run of polydl bench is compared with nothing", file=benchmarks[0].source, remedy="name it alone"
+        )
+    return render.benchmark_page(benchmarks[0])
 
 
 def write_page(document: Mapping[str, Any], path: Path) -> None:

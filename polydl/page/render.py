@@ -8,6 +8,7 @@ from typing import Any
 
 from polydl.errors import MissingComponentError
 from polydl.page import comparison, units, views
+from polydl.page.benchmark import Benchmark, Workload
 from polydl.page.downloads import document_text, downloads
 from polydl.page.figures.canvas import NARROW, WIDE, Width
 from polydl.page.run import Run
@@ -32,17 +33,19 @@ def run_page(run: Run) -> str:
     from polydl.page.figures.roofline import roofline
     from polydl.page.figures.times import is_logarithmic, shown, times
 
+    bars = shown(run.timed)
+    best = run.winner.id if run.winner is not None else ""
     return _filled(
         "run.html.j2",
         run=run,
         title=f"{run.function}: polydl",
         figures={
             "roofline": _both(lambda width: roofline(run, width)),
-            "times": _both(lambda width: times(run, width)),
+            "times": _both(lambda width: times(run.function, bars, best, width)),
             "ranked": _both(lambda width: ranked(run, width)),
             "reuse": _both(lambda width: reuse(run, width)),
         },
-        logarithmic=bool(shown(run)) and is_logarithmic(shown(run)),
+        logarithmic=bool(bars) and is_logarithmic(bars),
         original=_highlighted(run.original_code),
         winning=_highlighted(run.winner_code),
         documents=[document_text(run)],
@@ -63,6 +66,23 @@ def comparison_page(first: Run, second: Run) -> str:
         second_code=_highlighted(second.winner_code),
         documents=[document_text(first), document_text(second)],
     )
+
+
+def benchmark_page(benchmark: Benchmark) -> str:
+    """The page of a run of ``polydl bench``, complete. Raises MissingComponentError."""
+    return _filled(
+        "benchmark.html.j2",
+        benchmark=benchmark,
+        title=f"{views.plural(len(benchmark.workloads), 'workload')}: polydl bench",
+        figures=[(workload, _bars(workload)) for workload in benchmark.workloads],
+        documents=[benchmark.document_text],
+    )
+
+
+def _bars(workload: Workload) -> list[tuple[str, str]]:
+    from polydl.page.figures.times import shown, times
+
+    return _both(lambda width: times(workload.name, shown(workload.timed), workload.best, width))
 
 
 def fragment(run: Run) -> str:
@@ -99,6 +119,7 @@ def _filled(template: str, **values: Any) -> str:
         bandwidth=units.bandwidth,
         operations=units.operations,
         gflops=units.gflops,
+        factor=units.factor,
         percentage=units.percentage,
         significant=units.significant,
     )

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from polydl.errors import OptionError
+from polydl.page.benchmark import Benchmark, is_benchmark, read_benchmark
 from polydl.page.reading import read_run
 from polydl.page.recorded import run_document
 from polydl.page.run import Run
@@ -18,14 +19,14 @@ DATA_KIND = "application/json"
 _EMBEDDED = re.compile(rf'<script type="{DATA_KIND}"[^>]*>(.*?)</script>', re.DOTALL)
 _C = frozenset({".c", ".h", ".cpp", ".cc", ".cu"})
 _REMEDY = (
-    f"name the {REPORT_FILE} that `polydl optimize FILE.c` writes beside the C, its folder, a page of `polydl report`, "
-    "or the id of a run in the records"
+    f"name the {REPORT_FILE} that `polydl optimize FILE.c` writes beside the C, its folder, what `polydl bench --out "
+    "PATH` wrote, a page of `polydl report`, or the id of a run in the records"
 )
 _RUN = re.compile(r"[0-9a-f]{4,12}")
 
 
-def load(named: str, records: Path) -> Run:
-    """The run that ``named`` is: a JSON document, a folder with one, a page with one in it, or the id of a run.
+def load(named: str, records: Path) -> Run | Benchmark:
+    """What ``named`` is: a JSON document, a folder with one, a page with one in it, or the id of a run.
 
     A run is looked for in the directory ``records``. Raises OptionError.
     """
@@ -33,7 +34,8 @@ def load(named: str, records: Path) -> Run:
     if path.is_dir():
         path = path / REPORT_FILE
     if path.is_file():
-        return read_run(_document(path), str(path))
+        document = _document(path)
+        return read_benchmark(document, str(path)) if is_benchmark(document) else read_run(document, str(path))
     if _RUN.fullmatch(named):
         return read_run(run_document(records, named), f"run {named}")
     raise OptionError(f"there is no {path}", remedy=_REMEDY)

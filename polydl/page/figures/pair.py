@@ -17,7 +17,7 @@ _ROW, _FRAME = 44, 80
 
 def pair(first: Run, second: Run, width: Width) -> str | None:
     """A strip of dots for each run. None if either has no times."""
-    if not shown(first) or not shown(second):
+    if not shown(first.timed) or not shown(second.timed):
         return None
 
     def paint(axes: Axes) -> Tips:
@@ -29,12 +29,12 @@ def pair(first: Run, second: Run, width: Width) -> str | None:
 def _paint(axes: Axes, runs: tuple[Run, Run]) -> Tips:
     from matplotlib.ticker import FuncFormatter, NullFormatter
 
-    every = [one.seconds or 0.0 for run in runs for one in shown(run)]
+    every = [one.seconds or 0.0 for run in runs for one in shown(run.timed)]
     scale = units.time_scale(every)
     tips = {}
     for place, run in enumerate(runs):
         best = run.winner.id if run.winner is not None else ""
-        for number, one in enumerate(sorted(shown(run), key=lambda timed: timed.name == best)):
+        for number, one in enumerate(sorted(shown(run.timed), key=lambda timed: timed.name == best)):
             role = "winner" if one.name == best else one.kind
             gid = f"pair-{place}-{number}"
             marker = {"variant": "o", "baseline": "s", "peer": "D"}[one.kind]

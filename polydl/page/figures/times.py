@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from polydl.page import units
 from polydl.page.figures.canvas import Tips, Width, colour, drawn
-from polydl.page.run import Run, Timed
+from polydl.page.run import Timed
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,23 +18,26 @@ _MOST_VARIANTS = 12
 _BAR, _FRAME = 30, 64
 
 
-def times(run: Run, width: Width) -> str | None:
-    """A bar from zero to the time of each, with quartiles and samples. None where nothing has a time."""
-    bars = shown(run)
+def times(name: str, bars: Sequence[Timed], best: str, width: Width) -> str | None:
+    """A bar from zero to the time of each, with quartiles and samples. None where nothing has a time.
+
+    ``name`` is what was timed, ``best`` the variant that is the winner; "" if none is.
+    """
     if not bars:
         return None
 
     def paint(axes: Axes) -> Tips:
-        return _paint(axes, run, bars, width)
+        return _paint(axes, bars, best, width)
 
-    label = f"Times of {run.function}: " + ", ".join(f"{bar.name} {units.duration(bar.seconds)}" for bar in bars)
-    return drawn("times", label, width, _FRAME + _BAR * len(bars), paint)
+    label = f"Times of {name}: " + ", ".join(f"{bar.name} {units.duration(bar.seconds)}" for bar in bars)
+    return drawn(f"times-{name}", label, width, _FRAME + _BAR * len(bars), paint)
 
 
-def shown(run: Run) -> list[Timed]:
+def shown(timed: Iterable[Timed]) -> list[Timed]:
     """What gets a bar: all baselines and peers, and the fastest variants; the fastest of all first."""
-    variants = sorted((one for one in run.timed if one.kind == "variant"), key=_seconds)
-    others = [one for one in run.timed if one.kind != "variant"]
+    timed = list(timed)
+    variants = sorted((one for one in timed if one.kind == "variant"), key=_seconds)
+    others = [one for one in timed if one.kind != "variant"]
     return sorted([*others, *variants[:_MOST_VARIANTS]], key=_seconds)
 
 
@@ -47,11 +50,10 @@ def _seconds(timed: Timed) -> float:
     return timed.seconds or 0.0
 
 
-def _paint(axes: Axes, run: Run, bars: list[Timed], width: Width) -> Tips:
+def _paint(axes: Axes, bars: Sequence[Timed], best: str, width: Width) -> Tips:
     scale = units.time_scale(bar.seconds for bar in bars)
     longest = max(_seconds(bar) for bar in bars)
     logarithmic = is_logarithmic(bars)
-    best = run.winner.id if run.winner is not None else ""
     tips = {}
     for place, bar in enumerate(bars):
         role = "winner" if bar.name == best else bar.kind
