@@ -3,11 +3,11 @@
     python -m experiments.robustness.interruptions --strikes 24 --seed 0 --out experiments/data/interruptions.jsonl
     python -m experiments.robustness.interruptions --table experiments/data/interruptions.jsonl
 
-Each of the nests is optimized with a SIGINT, SIGTERM or SIGHUP at a random moment, and then once more to the end. Every
-fourth moment is before a candidate of a whole run is verified, and the others are after that, up to its end. Standard
-error is a terminal, on which the command shows how many it has verified, ten times a second. Where a candidate was
-among these when the signal came, the best so far must have been emitted, with status 130, 143 or 129. What the records
-held then in full must not be measured again. Ends with status 1 if anything is wrong.
+Each of the nests is optimized with a SIGINT, SIGTERM or SIGHUP at a random moment, and then once more to the end. A
+third of the moments are before a candidate is verified, a third while they are, and a third after that, up to the end.
+Standard error is a terminal, on which the command shows how many it has verified, ten times a second. Where a candidate
+was among these when the signal came, the best so far must have been emitted, with status 130, 143 or 129. What the
+records held then in full must not be measured again. Ends with status 1 if anything is wrong.
 """
 
 from __future__ import annotations
@@ -102,22 +102,23 @@ class Witness:
         return status
 
 
-def watched(place: Workplace, nest: int) -> tuple[float, float]:
-    """Run the command to its end: the seconds until a candidate was verified, and all."""
+def watched(place: Workplace, nest: int) -> tuple[float, float, int]:
+    """Run the command to its end: the seconds until a candidate was verified, and all; and how many kernels it has."""
     witness = Witness(place, nest)
     witness.follow(witness.start + _LONGEST_SECONDS, checks=2)
     verified, checked = time.monotonic() - witness.start, witness.checked
     if witness.end() or checked < 2:
         raise RuntimeError(f"an undisturbed run ended so: {witness.said[-300:]}")
-    return verified, time.monotonic() - witness.start
+    return verified, time.monotonic() - witness.start, witness.total
 
 
-def strike(place: Workplace, nest: int, number: signal.Signals, seconds: float) -> dict[str, Any]:
-    """One interruption and the run after it, with what was wrong."""
+def strike(place: Workplace, nest: int, number: signal.Signals, checks: int, seconds: float) -> dict[str, Any]:
+    """One interruption, so long after so many kernels were verified, and the run after it, with what was wrong."""
     others = measured(place)
     witness = Witness(place, nest)
     wait_until_caught(witness.process, number)
-    witness.follow(witness.start + seconds)
+    witness.follow(witness.start + _LONGEST_SECONDS, checks)
+    witness.follow(time.monotonic() + seconds)
     witness.process.send_signal(number)
     status = witness.end()
     document, faults = document_of(place, nest), list[str]()
@@ -140,7 +141,7 @@ def strike(place: Workplace, nest: int, number: signal.Signals, seconds: float) 
     if twice:
         faults.append(f"measured twice: {twice}")
     return {
-        "signal": number.name, "seconds": round(seconds, 3), "status": status, "verified": verified,
+        "signal": number.name, "awaited": checks, "seconds": round(seconds, 3), "status": status, "verified": verified,
         "kernels": witness.total, "measured_before": sum(before.values()), "emitted": bool(emitted),
         "interrupted": bool(document.get("interrupted")), "faults": faults,
     }  # fmt: skip
@@ -162,10 +163,14 @@ def main() -> int:
         place = Workplace(Path(root)).prepare(options.strikes + 2)
         # The first measures the machine's speeds besides, which takes longer than what is struck.
         watched(place, options.strikes)
-        verified, whole = watched(place, options.strikes + 1)
+        verified, whole, kernels = watched(place, options.strikes + 1)
         for nest in range(options.strikes):
-            moment = chance.uniform(verified, whole) if nest % 4 else chance.uniform(0, verified)
-            strikes.append(strike(place, nest, chance.choice(SIGNALS), moment))
+            moments = (
+                (0, chance.uniform(0, verified)),
+                (chance.randint(2, kernels), chance.uniform(0, 0.1)),
+                (kernels, chance.uniform(0, whole - verified)),
+            )
+            strikes.append(strike(place, nest, chance.choice(SIGNALS), *moments[nest % 3]))
             print(json.dumps(strikes[-1]), flush=True)
     print(_summary(strikes))
     faults = [fault for each in strikes for fault in each["faults"]]

@@ -24,8 +24,6 @@ from polydl.system.interruption import INTERRUPTION
 _FINALISTS = 4
 # Of the time for all candidates, one of a further batch gets this part.
 _FIRST = 20
-# What was sampled so far is told so often, so that a process that is killed loses no more.
-_TELLING_SECONDS = 5.0
 
 
 class Session:
@@ -49,7 +47,6 @@ class Session:
         self._report = report
         self._finished = finished
         self._announced: set[int] = set()
-        self._told = time.monotonic()
         self._checked = 0
         # Of the monotonic clock, when no further candidate is begun.
         self._end = math.inf
@@ -78,7 +75,7 @@ class Session:
         policy = self._job.policy
         alone = capacity == 1 or not waves
         rounds = (len(waves) + (1 if alone else 0)) * policy.rounds
-        self._timer = Timer(self._job, self._original, self._attempt, self._report, rounds, self._after_round)
+        self._timer = Timer(self._job, self._original, self._attempt, self._report, rounds, self._tell)
         originals = self._originals()
         begun = time.monotonic()
         with ExitStack() as stack:
@@ -198,7 +195,7 @@ class Session:
 
     def _fastest_first(self, participants: Sequence[Participant]) -> list[Participant]:
         """Those that were timed and have not failed, by their medians."""
-        usual = usual_rate(sample for participant in (self._original, *self._others) for sample in participant.raw)
+        usual = self._usual()
         timed = [participant for participant in participants if participant.failure is None and participant.raw]
         return sorted(timed, key=lambda participant: participant.measurement(usual).seconds_median or 0.0)
 
@@ -220,22 +217,22 @@ class Session:
         if id(participant) in self._announced:
             return
         self._announced.add(id(participant))
-        participant.told = self._tell_of(participant, complete=True)
-
-    def _after_round(self) -> None:
-        if time.monotonic() - self._told >= _TELLING_SECONDS:
-            self._tell()
+        participant.told = self._tell_of(participant, self._usual(), complete=True)
 
     def _tell(self) -> None:
-        """Report what is verified and not complete, as far as it is measured."""
-        self._told = time.monotonic()
+        """Report what is verified and not complete, as far as it is measured.
+
+        After each round, so that a process that is killed loses no more than that.
+        """
+        usual = self._usual()
         for participant in (self._original, *self._others):
             if participant.verified and participant.failure is None and participant.told is None:
-                self._tell_of(participant, complete=False)
+                self._tell_of(participant, usual, complete=False)
 
-    def _tell_of(self, participant: Participant, complete: bool) -> Measurement:
-        everyone = (self._original, *self._others)
-        usual = usual_rate(sample for member in everyone for sample in member.raw)
+    def _usual(self) -> float:
+        return usual_rate(sample for member in (self._original, *self._others) for sample in member.raw)
+
+    def _tell_of(self, participant: Participant, usual: float, *, complete: bool) -> Measurement:
         measurement = participant.measurement(usual, complete=complete)
         if self._finished is not None:
             baseline = self._original.measurement(usual).seconds_median if self._original.raw else None

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any, Literal
 
 from polydl.c_tokens import without_comments
@@ -124,6 +124,14 @@ class Record:
         )
 
 
+@cache
+def _version() -> str:
+    """polydl's; it is read from a file, and what is being timed is recorded after each round."""
+    from importlib.metadata import version
+
+    return version("polydl")
+
+
 def make_record(
     measurement: Measurement,
     *,
@@ -141,8 +149,6 @@ def make_record(
     features: Mapping[str, Any] | None = None,
 ) -> Record:
     """The record of a measurement taken now; arguments are fields of ``Record``."""
-    from importlib.metadata import version
-
     return Record(
         kind=kind,
         id=measurement.id,
@@ -164,7 +170,7 @@ def make_record(
         message=measurement.message,
         baseline_seconds=baseline_seconds,
         peak_gflops=peak_gflops,
-        polydl=version("polydl"),
+        polydl=_version(),
         final=measurement.final,
         complete=measurement.complete,
         features=features or {},
