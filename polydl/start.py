@@ -42,6 +42,7 @@ def main() -> None:
         command_line(prog_name="polydl")
     except KeyboardInterrupt:
         # Just before or after all that the command line itself watches over.
+        os.write(2, f"polydl: {INTERRUPTION.text}\n".encode())
         sys.exit(INTERRUPTION.exit_status)
     finally:
         INTERRUPTION.ignore()

@@ -58,7 +58,9 @@ def test_optimize_ends_with_a_checked_winner(
         assert (best["id"], best["seconds"]) == (found["baseline"]["id"], found["baseline"]["seconds"])
         assert (best["speedup"], best["microkernel"], best["preferred_to"]) == (1.0, None, None)
     else:
-        least = min(each["seconds_median"] for each in found["candidates"])
+        # Times of which too few samples are undisturbed count where there are no others.
+        certain = [each for each in found["candidates"] if "disturbed" not in each["message"]]
+        least = min(each["seconds_median"] for each in certain or found["candidates"])
         # One that needs no library may be slower by that.
         assert best["seconds"] <= least * (1 + SHARE_FOR_NO_LIBRARY)
         assert (best["preferred_to"] is None) == (best["seconds"] == least)

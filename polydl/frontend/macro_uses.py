@@ -12,6 +12,8 @@ from clang.cindex import SourceLocation, SourceRange, TokenKind, conf
 
 from polydl.errors import OptionError
 
+# That no backslash joins to the next one.
+_END_OF_LINE = re.compile(r"(?<!\\)\n")
 _CONDITION = re.compile(r"^\s*#\s*if", re.MULTILINE)
 
 
@@ -91,12 +93,18 @@ def _texts(unit: Any, text: str) -> Iterator[tuple[str, str]]:
 
 def _words(unit: Any, file: Any, text: str) -> set[str]:
     """The words of a file that the compiler reads, directives included: not comments, literals and what is left out."""
-    excluded = inactive(unit, text, file)
+    # What is left out begins with its condition, which was read.
+    excluded = [(_end_of_line(text, start), end) for start, end in inactive(unit, text, file)]
     ends = [SourceLocation.from_offset(unit, file, offset) for offset in (0, len(text))]
     tokens = unit.get_tokens(extent=SourceRange.from_locations(*ends))
     return {
         token.spelling
         for token in tokens
         if token.kind in (TokenKind.IDENTIFIER, TokenKind.KEYWORD)
-        and not any(start < token.location.offset < end for start, end in excluded)
+        and not any(start <= token.location.offset < end for start, end in excluded)
     }
+
+
+def _end_of_line(text: str, offset: int) -> int:
+    found = _END_OF_LINE.search(text, offset)
+    return len(text) if found is None else found.start()

@@ -22,7 +22,6 @@ from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.ir.working_sets import DependenceWorkingSet, WorkingSets
 from polydl.machine import Machine
-from polydl.outcome.outcome import Outcome
 from polydl.report import evidence
 from polydl.report.results import (
     Document,
@@ -37,6 +36,7 @@ from polydl.system.files import is_text, write_atomically
 if TYPE_CHECKING:
     from polydl.doctor import Component
     from polydl.fusion.report import OperatorPair
+    from polydl.outcome.outcome import Outcome
     from polydl.plan.apply import Applied
     from polydl.plan.nest_plan import Plan
     from polydl.ranking.cost_model import NestTime
@@ -48,7 +48,7 @@ REPORT_FILE = "report.json"
 FAILED_FOLDER = "failed"
 STAGES = ("parse", "variants", "analysis", "ranking", "compile", "run", "total")
 
-AnyOutcome = TypeVar("AnyOutcome", bound=Outcome)
+AnyOutcome = TypeVar("AnyOutcome", bound="Outcome")
 
 
 def to_text(document: Document) -> str:
