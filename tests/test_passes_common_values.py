@@ -44,3 +44,11 @@ def test_statements_of_one_body_have_variables_of_their_own() -> None:
     lines = c(common_values.run((loop("i", 0, 7, *statements),), context()))
     names = [line.split()[2] for line in lines if line.startswith("const float")]
     assert names == [f"polydl_value{number}" for number in range(4)]
+
+
+def test_statements_outside_of_all_loops_have_a_scope_of_their_own() -> None:
+    scalar = Cast("float", times(at("x"), at("x")))
+    lines = c(common_values.run((sets("S", at("y"), bounded(scalar)),), context()))
+    assert lines[0] == "{"
+    assert lines[1].strip() == "const float polydl_value0 = (float)(x * x);"
+    assert lines[-1] == "}"

@@ -13,13 +13,17 @@ from dataclasses import replace
 from itertools import count
 
 from polydl.codegen.context import Context
-from polydl.codegen.loop_ir import Assign, Body, Declare, Node, Variable, rewritten
+from polydl.codegen.loop_ir import Assign, Block, Body, Declare, Node, Variable, rewritten
 from polydl.codegen.values import Binary, Cast, Conditional, Element, Expr, Name, parts, walk, with_parts
 
 
 def run(ir: Body, context: Context) -> Body:  # noqa: ARG001
-    """Conversions that an assignment has several times are declared as constants before it."""
-    return with_common_values(ir)
+    """Conversions that an assignment has several times are declared as constants before it.
+
+    Those outside of all loops get a scope: nests without loops have one in common, and each counts its constants anew.
+    """
+    changed = with_common_values(ir)
+    return changed if len(changed) == len(ir) else (Block(changed),)
 
 
 def with_common_values(body: Body) -> Body:
