@@ -296,7 +296,7 @@ def test_both_ways_are_verified_timed_and_reported(tmp_path: Path) -> None:
     assert [each.measurement.status for each in result.tried] == ["ok"]
     assert result.unprepared is not None
     assert result.unprepared.status == "ok"
-    assert result.exactness is None or result.exactness.verdict == "agrees"
+    assert result.exactness is None or result.exactness.verdict in ("agrees", "not applicable")
     assert result.prepare(np.zeros((64, 128), np.float32)).prepared_bytes == 64 * 128 * 4
 
     document = json.loads(json.dumps(optimization_document(result)))
