@@ -147,8 +147,8 @@ class EqualSamples:
 def equal_samples(measurement: Measurement, other: Measurement) -> EqualSamples | None:
     """The medians of equally many samples; None if either has no time.
 
-    The samples of the one with more are spread evenly over its rounds. The median of few samples of a skewed
-    distribution lies above that of many.
+    Those of the one with more are spread evenly over its rounds, in each way that there is, and these medians have a
+    mean. The median of few samples of a skewed distribution lies above that of many.
     """
     if not measurement.seconds_median or not other.seconds_median:
         return None
@@ -156,8 +156,7 @@ def equal_samples(measurement: Measurement, other: Measurement) -> EqualSamples 
     count = min(len(times), len(longer))
     if not count:
         return EqualSamples(0, measurement.seconds_median, other.seconds_median)
-    medians = (statistics.median(_spread_evenly(each, count)) for each in (times, longer))
-    return EqualSamples(count, *medians)
+    return EqualSamples(count, _median_of(times, count), _median_of(longer, count))
 
 
 def times_as_fast(measurement: Measurement, other: Measurement) -> float | None:
@@ -166,9 +165,11 @@ def times_as_fast(measurement: Measurement, other: Measurement) -> float | None:
     return None if equal is None else equal.speedup
 
 
-def _spread_evenly(samples: Sequence[float], count: int) -> list[float]:
-    """``count`` of at least as many samples, the middle one of each of ``count`` stretches."""
-    return [samples[(2 * place + 1) * len(samples) // (2 * count)] for place in range(count)]
+def _median_of(samples: Sequence[float], count: int) -> float:
+    """What the median of ``count`` of at least as many samples is in the mean, one of each of ``count`` stretches."""
+    begins = [place * len(samples) // count for place in range(count)]
+    ways = len(samples) // count
+    return statistics.fmean(statistics.median(samples[begin + way] for begin in begins) for way in range(ways))
 
 
 def contenders(times: Sequence[Sequence[float]], fewest: int) -> tuple[int, ...]:
