@@ -284,6 +284,7 @@ def test_the_table_of_decisions_is_that_of_the_data(monkeypatch: pytest.MonkeyPa
     assert [row for row in rows if tuple(row) not in shown] == []
 
 
+@pytest.mark.slow
 def test_the_table_of_additions_is_that_of_the_history_and_of_the_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(ROOT))
     additions = import_module("experiments.additions")

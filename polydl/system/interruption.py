@@ -89,12 +89,15 @@ class Interruption:
         finally:
             self._deferring.discard(token)
             if self._deferred and not self._deferring:
-                self._deferred = False
                 if _thread.get_ident() == self._main_thread:
+                    self._deferred = False
                     raise Interrupted
                 # Raised here it would end this thread, and the main one, which may wait for something else, goes on.
                 self._last = -_SAME_SECONDS
-                signal.pthread_kill(self._main_thread, self._received or signal.SIGINT)
+                # One that comes just before the main thread begins to wait is not seen until that ends.
+                while self._deferred and not self._over:
+                    signal.pthread_kill(self._main_thread, self._received or signal.SIGINT)
+                    time.sleep(_AGAIN_SECONDS)
 
     def _handle(self, handler: object) -> None:
         self._main_thread = _thread.get_ident()
@@ -112,9 +115,8 @@ class Interruption:
         if self._over or (self._received is not None and now - self._last < _SAME_SECONDS):
             return
         self._received, self._last = self._received or number, now
-        if self._deferring:
-            self._deferred = True
-        else:
+        self._deferred = bool(self._deferring)
+        if not self._deferred:
             raise Interrupted
 
     def _ignored(self, unraisable: UnraisableHookArgs) -> None:
