@@ -27,8 +27,9 @@ def region(scop: Scop, source: str = "") -> str:
 
 def with_region(scop: Scop, lines: Sequence[str]) -> str:
     """The source's function with other lines in place of its region, for people to read."""
-    (first, _, last), (start, end) = scop.definition, scop.region
-    return "\n".join([scop.source[first:start].rstrip(" \t\n"), *lines, scop.source[end:last].lstrip("\n")])
+    first, inside, _ = scop.definition
+    opening, *rest = body(scop, lines)
+    return "\n".join([scop.source[first:inside] + opening, *rest])
 
 
 def body(scop: Scop, lines: Sequence[str]) -> list[str]:

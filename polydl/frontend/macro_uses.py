@@ -64,12 +64,12 @@ def check_macros(
                 construct=f"#define {name}",
                 remedy=f"leave out -D {name}, or put #ifndef {name} and #endif around the definition",
             )
-    unused = dict(macros)
+    unused, detailed = dict(macros), False
     for where, content in _texts(unit, text):
         mentioned = [name for name in unused if re.search(rf"\b{re.escape(name)}\b", content)]
         if mentioned:
-            if has_conditions(content):
-                unit = with_conditions()
+            if has_conditions(content) and not detailed:
+                unit, detailed = with_conditions(), True
             used = _words(unit, unit.get_file(where), content)
             unused = {name: value for name, value in unused.items() if name not in used}
     for name, value in unused.items():

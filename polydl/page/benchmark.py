@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from polydl.errors import OptionError
+from polydl.ir.measurement import counting
 from polydl.page.run import Timed
 
 Document = Mapping[str, Any]
@@ -46,12 +46,6 @@ class Benchmark:
     #: geometric mean of each peer's ratios, and of how many workloads
     means: Mapping[str, tuple[float, int]]
     document: Document
-
-    @property
-    def document_text(self) -> str:
-        """As JSON that may stand inside of a ``<script>``: without ``<``."""
-        text = json.dumps(self.document, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-        return text.replace("<", "\\u003c")
 
 
 def is_benchmark(document: Document) -> bool:
@@ -96,8 +90,8 @@ def _workload(name: str, result: Document) -> Workload:
     best = min(
         (each for each in timed if each.kind == "variant"), key=lambda variant: variant.seconds or 0.0, default=None
     )
-    failed = [(str(each["variant"]), each) for each in result["leaders"]] + list(result["peers"].items())
-    said = [(title, str(each["note"] or each["status"])) for title, each in failed if each["status"] != "ok"]
+    others = [*own, *result["peers"].items()]
+    said = [(title, str(each["note"] or each["status"])) for title, each in others if each["status"] != "ok"]
     if result["status"] != "ok":
         said.insert(0, ("polydl", str(result["message"])))
     return Workload(
@@ -115,11 +109,10 @@ def _workload(name: str, result: Document) -> Workload:
 
 
 def _timed(name: str, kind: Literal["variant", "baseline", "peer"], timing: Document) -> Timed:
-    """With its samples; those that something disturbed count where no two others do, as in ratios."""
+    """With the samples that count, as in ratios."""
     samples = timing["samples"] if timing["status"] == "ok" else ()
-    calm = [float(sample["seconds"]) for sample in samples if not sample["disturbed"]]
-    every = [float(sample["seconds"]) for sample in samples]
-    counted = calm if len(calm) > 1 else every
+    counted = counting((float(sample["seconds"]), bool(sample["disturbed"])) for sample in samples)
+    disturbed = sum(bool(sample["disturbed"]) for sample in samples)
     median = statistics.median(counted) if counted else None
     return Timed(
         name=name,
@@ -128,6 +121,7 @@ def _timed(name: str, kind: Literal["variant", "baseline", "peer"], timing: Docu
         shortest=min(counted, default=None),
         median=median,
         samples=tuple(counted),
-        disturbed=len(every) - len(calm),
+        disturbed=disturbed,
+        uncertain=len(counted) > len(samples) - disturbed,
         note=str(timing["note"] or timing.get("caveat") or ""),
     )

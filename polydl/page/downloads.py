@@ -6,7 +6,9 @@ import csv
 import io
 import json
 from base64 import b64encode
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from polydl.page.run import Run
 
@@ -29,14 +31,14 @@ def downloads(run: Run) -> tuple[Download, ...]:
     """The document, and a table with a row for everything that was timed or failed."""
     stem = f"{run.function}-{run.digest[:6]}"
     return (
-        _download(f"{stem}.json", "application/json", document_text(run)),
+        _download(f"{stem}.json", "application/json", document_text(run.document)),
         _download(f"{stem}.csv", "text/csv", _table(run)),
     )
 
 
-def document_text(run: Run) -> str:
-    """The document as JSON that may stand inside of a ``<script>``: without ``<``."""
-    text = json.dumps(run.document, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+def document_text(document: Mapping[str, Any]) -> str:
+    """A document as JSON that may stand inside of a ``<script>``: without ``<``."""
+    text = json.dumps(document, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     return text.replace("<", "\\u003c")
 
 

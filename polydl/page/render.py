@@ -48,7 +48,7 @@ def run_page(run: Run) -> str:
         logarithmic=bool(bars) and is_logarithmic(bars),
         original=_highlighted(run.original_code),
         winning=_highlighted(run.winner_code),
-        documents=[document_text(run)],
+        documents=[document_text(run.document)],
     )
 
 
@@ -64,7 +64,7 @@ def comparison_page(first: Run, second: Run) -> str:
         figure=_both(lambda width: pair(first, second, width)),
         first_code=_highlighted(first.winner_code),
         second_code=_highlighted(second.winner_code),
-        documents=[document_text(first), document_text(second)],
+        documents=[document_text(first.document), document_text(second.document)],
     )
 
 
@@ -75,7 +75,7 @@ def benchmark_page(benchmark: Benchmark) -> str:
         benchmark=benchmark,
         title=f"{views.plural(len(benchmark.workloads), 'workload')}: polydl bench",
         figures=[(workload, _bars(workload)) for workload in benchmark.workloads],
-        documents=[benchmark.document_text],
+        documents=[document_text(benchmark.document)],
     )
 
 
