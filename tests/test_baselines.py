@@ -385,11 +385,15 @@ def test_the_next_picks_are_asked_for_until_one_is_as_fast() -> None:
     first = tuple(enumerate(entries[:4], 1))
     further = NextPicks(ranking, first, 4)
     assert further.more() == ()
-    further.tell([tried(2.0)], 1.0)
+    plain = [timed("plain", 1.0)]
+    further.tell([tried(2.0)], plain)
     assert [len(further.more()) for _ in range(3)] == [4, 4, 0]
-    further = NextPicks(ranking, first, 4)
-    further.tell([tried(2.0), tried(0.5)], 1.0)
-    assert further.more() == ()
+    for candidates in ([tried(2.0), tried(0.5)], [tried(2.0, "wrong")], []):
+        further = NextPicks(ranking, first, 4)
+        further.tell(candidates, plain)
+        assert further.more() == ()
+    further.tell([tried(2.0)], [])
+    assert further.more() == (), "there is nothing to compare with"
 
 
 def test_the_first_of_the_next_picks_has_the_plain_nests_loops() -> None:
@@ -397,7 +401,7 @@ def test_the_first_of_the_next_picks_has_the_plain_nests_loops() -> None:
     entries[15] = ranked("tiled", Tile(0, "i", (8,)))
     entries[17] = ranked("plain")
     further = NextPicks(Ranking("r", tuple(entries)), tuple(enumerate(entries[:4], 1)), 4)
-    further.tell([tried(2.0)], 1.0)
+    further.tell([tried(2.0)], [timed("plain", 1.0)])
     assert [place for place, _ in further.more()] == [18, 5, 6, 7]
 
 
@@ -406,6 +410,6 @@ def ranked(name: str, *steps: NestStep) -> RankedVariant:
     return RankedVariant(Variant((*steps, Interchange(0, (name,)))), working_sets, 1.0, "")
 
 
-def tried(seconds: float) -> Tried:
-    measurement = Measurement("x", "ok", seconds_median=seconds)
+def tried(seconds: float, status: Status = "ok") -> Tried:
+    measurement = Measurement("x", status, seconds_median=seconds)
     return Tried(1, ranked("x"), timed("x", seconds).build.kernel, measurement)

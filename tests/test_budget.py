@@ -13,7 +13,7 @@ import pytest
 from execute_nests import matmul, matmul_kernel
 
 from polydl.cli import main
-from polydl.execute.contract import Built, TimingPolicy
+from polydl.execute.contract import Batch, TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.participant import Participant
 from polydl.execute.rounds import RawSample
@@ -55,7 +55,7 @@ def test_further_batches_are_timed_against_the_fastest_and_meet_it_in_the_end(
     scripted(monkeypatch, {"original": 4e-6, "a": 2e-6, "b": 3e-6, "c": 2.5e-6, "d": 1e-6, "e": 1.5e-6, "f": 9e-6})
     toolchain = Toolchain.find()
     built = EXECUTOR.build([matmul_kernel(name) for name in ("original", *"abcdef")], toolchain, tmp_path)
-    batches = iter([built[3:5], built[5:7], ()])
+    batches = iter([Batch(built[3:5]), Batch(built[5:7]), *[Batch()] * 3])
     finished: list[str] = []
     measured = EXECUTOR.measure(
         built[1:3],
@@ -71,11 +71,12 @@ def test_further_batches_are_timed_against_the_fastest_and_meet_it_in_the_end(
     assert {each.id for each in measured if each.final} == {"d"}
     samples = {each.id: len(each.samples) for each in measured}
     assert samples["f"] == POLICY.fewest_rounds, "clearly behind the fastest"
+    assert finished.index("original") == 2, "as soon as what it was timed beside is"
     assert Counter(finished) == {"original": 1, "b": 1, "f": 1, "a": 2, "c": 2, "d": 2, "e": 2}
 
 
 def test_an_original_beside_complete_candidates_is_complete_when_it_is_interrupted(tmp_path: Path) -> None:
-    def interrupt() -> Sequence[Built]:
+    def interrupt() -> Batch:
         raise KeyboardInterrupt
 
     original, *others = EXECUTOR.build(

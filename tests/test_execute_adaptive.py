@@ -15,7 +15,7 @@ import pytest
 from execute_nests import matmul, matmul_kernel
 
 from polydl.execute import timing
-from polydl.execute.contract import Built, Finished, Progress, TimingPolicy
+from polydl.execute.contract import Batch, Finished, Progress, TimingPolicy
 from polydl.execute.job import Job
 from polydl.execute.local import EXECUTOR
 from polydl.execute.participant import Participant
@@ -153,9 +153,9 @@ def test_a_long_nest_is_measured_for_so_many_of_its_runs_and_says_so_beforehand(
     asked: list[int] = []
 
     def measure(policy: TimingPolicy) -> list[str]:
-        def further() -> tuple[Built, ...]:
+        def further() -> Batch:
             asked.append(1)
-            return ()
+            return Batch()
 
         measured = EXECUTOR.measure(
             built[1:], built[0], matmul(), threads=1, policy=policy, progress=reports.append, more=further

@@ -6,15 +6,18 @@ from dataclasses import replace
 
 from loops_by_hand import adds, array, at, c, context, loop, sets
 
-from polydl.codegen import openmp
+from polydl.codegen import openmp, team
 from polydl.codegen.context import Context, StatementFacts
 from polydl.codegen.loop_ir import Body, Evaluate, For, ParallelRegion, Pragma, nodes
 from polydl.codegen.passes import fences, openmp_pragmas, parallel_loops, vectorize
-from polydl.codegen.passes.thread_choice import BETWEEN, with_choice
+from polydl.codegen.passes.thread_choice import with_choice
 from polydl.codegen.values import Apply, Name
 from polydl.ir.schedule import Loop
 
 STREAM = Evaluate(Apply("polydl_stream", ()))
+
+
+BETWEEN = Evaluate(Apply(team.BETWEEN, ()))
 
 
 def on_threads(*places: int, **of_loop: object) -> StatementFacts:

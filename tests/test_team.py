@@ -23,12 +23,14 @@ from symbolic_nests import product, symbolic
 from polydl.codegen import team
 from polydl.codegen.dealt import dealing
 from polydl.codegen.original import original
+from polydl.codegen.parallel_source import with_parallel_loops
 from polydl.codegen.plain_unit import plain_unit
 from polydl.execute.toolchain import Toolchain
 from polydl.libraries.decision import Leaf
 from polydl.libraries.kernel import Kernel
 from polydl.libraries.product import symbolic_product
 from polydl.libraries.unit import unit
+from polydl.poly.dependences import dependences
 
 pytestmark = pytest.mark.native
 
@@ -372,6 +374,35 @@ def test_loops_that_gcc_deals_out_run_on_one_thread_where_the_caller_has_fewer(
         tmp_path, text, call, *flags, f"-D{team.ALL_THREADS}", "-Wno-unused-function", threads=3, toolchain=toolchain
     )
     assert fixed == f"{'dealt to 3 256: ' * 4}3\n"
+
+
+SWEPT = """\
+void swept(float c[256][256]) {
+#pragma scop
+  for (int t = 1; t < 6; ++t)
+    for (int i = 0; i < 256; ++i)
+      c[t][i] = c[t - 1][i] * 0.5f + 1.0f;
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize("written", [False, True])
+def test_a_plain_nest_asks_before_each_of_its_parallel_loops(tmp_path: Path, written: bool) -> None:
+    scop = parse(tmp_path, SWEPT)
+    source = with_parallel_loops(scop, dependences(scop), 2)
+    assert source is not None
+    text = source[source.index("#pragma scop") + 12 : source.index("#pragma endscop")]
+    if written:
+        scop, text = parse(tmp_path, source), ""
+    emitted = plain_unit(scop, original(scop), text, "swept", directed=not written)
+    call = "swept((void *)c), (void)a, (void)b"
+    clauses = re.findall("#pragma omp parallel for(.*)", emitted.c)
+    assert clauses.count(f" if (parallel: {team.BETWEEN}())") == 1
+    assert said(tmp_path, emitted.c, call) == f"1 1 1 1 {'2 2 2 2 2 2 2 ' * 2}2\n"
+    # Where a second passes before a loop, the third call asks no more.
+    assert said(tmp_path, emitted.c, call, "-DTOGETHER=1.0") == "1 1 1 1 2 2 2 1 1 2\n"
+    assert said(tmp_path, emitted.c, call, f"-D{team.ALL_THREADS}", "-Wno-unused-function") == "2\n"
 
 
 def test_what_runs_on_one_thread_is_compiled_as_if_nothing_were_dealt_out(tmp_path: Path) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from polydl.execute.toolchain import Toolchain
 from polydl.ir.interface import Interface
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement, Sample, Status
 from polydl.ir.ranking import RankedVariant
 from polydl.ir.variant import Variant
 from polydl.ir.working_sets import WorkingSets
+from polydl.outcome.baselines import Baseline, PlainBuild
 from polydl.outcome.tried import Tried
 from polydl.outcome.winning import fastest, winner
 
@@ -36,6 +40,14 @@ def tried(name: str, seconds: float, library: bool = False, *, final: bool = Tru
 )
 def test_a_candidate_without_a_library_may_be_slower_by_little(candidates: list[Tried], emitted: str) -> None:
     best = winner(candidates)
+    assert best is not None
+    assert best.kernel.id == emitted
+
+
+@pytest.mark.parametrize(("plain", "emitted"), [(0.9, "b"), (1.005, "a"), (1.1, "b")])
+def test_none_is_preferred_that_the_plain_nest_is_faster_than(plain: float, emitted: str) -> None:
+    build = PlainBuild("plain", tried("plain", plain).kernel, Toolchain(Path("gcc"), "gcc", "12.2.0", ()))
+    best = winner([tried("a", 1.0, True), tried("b", 1.02)], [Baseline(build, tried("plain", plain).measurement)])
     assert best is not None
     assert best.kernel.id == emitted
 

@@ -19,6 +19,7 @@ from polydl.cluster.nodes import SLOTS, alone, connected, types_of, unknown
 from polydl.errors import OptionError, ResourceError
 from polydl.execute.contract import (
     NO_SAMPLES,
+    Batch,
     Built,
     Finished,
     FinishedCallback,
@@ -114,7 +115,7 @@ class ClusterExecutor:
         peers: Sequence[Peer] = (),
         most_error: float = inf,
         earlier: Mapping[str, Sequence[Sample]] = NO_SAMPLES,
-        more: Callable[[], Sequence[Built]] | None = None,
+        more: Callable[[], Batch] | None = None,
     ) -> tuple[Measurement, ...]:
         """See ``Executor.measure``. Each batch of ``more`` is timed beside the fastest so far.
 
@@ -130,11 +131,12 @@ class ClusterExecutor:
             results |= self._measured(batch, base, finished)
             if progress is not None:
                 progress(Progress("time", len(results), len(results)))
-            further = list(more()) if more is not None else []
-            if not further:
+            further = more() if more is not None else Batch()
+            if not further.candidates:
                 break
-            everyone += further
-            batch = [*_fastest(everyone, results), *further]
+            everyone += further.candidates
+            batch = [*_fastest(everyone, results), *further.candidates]
+            base = replace(base, earlier={**base.earlier, **further.earlier})
         return tuple(results[each.kernel.id] for each in (reference, *everyone))
 
     def _measured(

@@ -27,6 +27,10 @@ _OMP = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+omp\b")
 _PARALLEL, _SPREAD = re.compile(r"\b(?:parallel|target|task\w*|teams)\b"), re.compile(r"\bparallel[ \t]+for\b")
 # Clauses that say how many threads take part, and of how many loops they share the iterations.
 _FEWER, _COLLAPSED = re.compile(r"\b(?:num_threads|if)[ \t]*\("), re.compile(r"\bcollapse[ \t]*\(\s*(\d+)\s*\)")
+# The names of a directive, which come before its clauses.
+_NAMES = re.compile(
+    r"[ \t]*#[ \t]*pragma[ \t]+omp(?:\s|\\\n)+(?:(?:parallel|for|simd|sections|loop)\b(?:[ \t]|\\\n)*)+"
+)
 _NUMBERED = re.compile(r"\bnum_threads[ \t]*\(")
 _HEAD = re.compile(r"\bfor\s*\(")
 _NAME = r"[A-Za-z_]\w*"
@@ -90,6 +94,20 @@ def with_parallel_loops(scop: Scop, dependences: Sequence[Dependence], threads: 
 def without_directives(scop: Scop) -> str:
     """The source without the OpenMP directives of its region; the rest is as it was."""
     return _edited(scop.source, [(each.start, each.end, "") for each in _own(scop)])
+
+
+def asking(text: str, question: str) -> str:
+    """The text of loops where each directive that makes threads does so only where ``question``, C, is not 0.
+
+    Those that say themselves how many take part, or when, stay as they are.
+    """
+    edits = []
+    for each in _directives(text):
+        names = _NAMES.match(text, each.start)
+        if names is not None and _PARALLEL.findall(names.group()) and not _FEWER.search(each.text):
+            end = each.start + len(names.group().rstrip(" \t\\\n"))
+            edits.append((end, end, f" if (parallel: {question})"))
+    return _edited(text, edits)
 
 
 def own_threads(scop: Scop, threads: int) -> int:

@@ -7,7 +7,7 @@ from polydl.codegen.dealt import SUPPORT, both_copies, chosen_copy, dealt_to, wi
 from polydl.codegen.header import Threads, interface
 from polydl.codegen.kept_memory import KeptMemory
 from polydl.codegen.original import defines, harness
-from polydl.codegen.parallel_source import makes_threads, numbers_threads
+from polydl.codegen.parallel_source import asking, makes_threads, numbers_threads
 from polydl.codegen.prepared import Steps, two_functions
 from polydl.codegen.prepared import harness as prepared_harness
 from polydl.ir.kernel import KernelSource
@@ -29,7 +29,7 @@ def plain_unit(scop: Scop, build: KernelSource, region: str, exported: str, *, d
     sizes = [f"{each.name} == {each.value}" for each in scop.function.parameters if each.value is not None]
     tuned = [region or written]
     if threads.chosen and not threads.dealt:
-        tuned = team.judged(tuned, "  ")
+        tuned = team.judged([asking(each, f"{team.BETWEEN}()") for each in tuned], "  ")
     if region not in ("", written) and sizes:
         tuned = [f"  if ({' && '.join(sizes)}) {{", *tuned, "  } else {", written, "  }"]
     running, definitions = function_text.body(scop, tuned), []

@@ -55,18 +55,24 @@ static void polydl_begin(struct polydl_call *call, struct polydl_team *team, dou
 #endif
 }
 
-/* Once a call on all threads has lost more than it may, its remaining loops can't make up for that. */
-__attribute__((unused)) static void polydl_between(void)
+/* Whether the next loop may take all threads, if the call does. Once it has lost more than it may, its remaining loops
+   can't make up for that. */
+__attribute__((unused)) static int polydl_between(void)
 {
 #if defined _OPENMP && !defined POLYDL_ALL_THREADS
   struct polydl_call *const call = polydl_now;
-  if (!call || call->serial || call->stopped)
-    return;
+  if (!call)
+    return 1;
+  if (call->serial || call->stopped)
+    return 0;
   const double lost = POLYDL_CLOCK() - call->start - polydl_read(&call->team->serial) * call->work;
   if (lost > 0 && lost > polydl_read(&call->team->credit)) {
     omp_set_num_threads(1);
     call->stopped = 1;
   }
+  return !call->stopped;
+#else
+  return 1;
 #endif
 }
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 #: What leaves the choice out, so that all calls take all threads.
 ALL_THREADS = "POLYDL_ALL_THREADS"
+#: A function that says whether the next loop of a call may take all threads.
+BETWEEN = "polydl_between"
 #: What the calls of a function with the same work each are judged by.
 STATE = "static struct polydl_team polydl_team;"
 

@@ -131,8 +131,17 @@ class Finished:
 FinishedCallback = Callable[[Finished], None]
 
 
-#: in no kernel's favour
+#: for kernels that were not measured before
 NO_SAMPLES: Mapping[str, Sequence[Sample]] = {}
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Further candidates, which are measured together."""
+
+    candidates: tuple[Built, ...] = ()
+    #: samples of earlier measurements of theirs, by id: these go on
+    earlier: Mapping[str, Sequence[Sample]] = field(default_factory=dict)
 
 
 class Executor(Protocol):
@@ -168,7 +177,7 @@ class Executor(Protocol):
         peers: Sequence[Peer] = (),
         most_error: float = inf,
         earlier: Mapping[str, Sequence[Sample]] = NO_SAMPLES,
-        more: Callable[[], Sequence[Built]] | None = None,
+        more: Callable[[], Batch] | None = None,
     ) -> tuple[Measurement, ...]:
         """Verify and time kernels. Returns the measurements of the original nest, candidates and peers.
 
@@ -179,11 +188,13 @@ class Executor(Protocol):
         whose errors are more than ``most_error`` times those of the source's own arithmetic is ``inaccurate``.
 
         ``finished`` is called with each measurement as soon as it is complete: for a failure when it happens, for a
-        time after the rounds that the kernel took part in, for the original last. It is also called every few seconds,
-        and when a KeyboardInterrupt passes, with what is verified and not complete (``Measurement.complete``).
-        ``earlier`` are samples of such a measurement of the same kernel in the same setting, by id: it goes on with
-        them. ``more`` is asked for further candidates whenever all are measured, until it has none. They are timed
-        against the fastest so far: those that are clearly behind it after the fewest rounds drop out. In the end the
-        fastest of all are timed side by side. Raises ResourceError when the arrays
-        don't fit into memory or the disk is full, OptionError for more threads than there are cores.
+        time after the rounds that the kernel took part in, for the original after all ``candidates``. It is also called
+        after each round, and when a KeyboardInterrupt passes, with what is verified and not complete
+        (``Measurement.complete``). ``earlier`` are samples of an earlier measurement of the same kernel in the same
+        setting, by id: this one goes on with them. ``more`` is asked for a further batch whenever all are measured,
+        until it has none. Its candidates are timed against the fastest so far: those that are clearly behind it after
+        the fewest rounds drop out. In the end the fastest of all are timed side by side.
+
+        Raises ResourceError when the arrays don't fit into memory or the disk is full, OptionError for more threads
+        than there are cores.
         """

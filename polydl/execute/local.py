@@ -16,7 +16,16 @@ from polydl.element_types import element_dtype, is_floating, spacing
 from polydl.errors import ResourceError, UnsupportedConstructError
 from polydl.execute.build import Building, build
 from polydl.execute.child import ChildError
-from polydl.execute.contract import NO_SAMPLES, Built, FinishedCallback, Peer, Progress, ProgressCallback, TimingPolicy
+from polydl.execute.contract import (
+    NO_SAMPLES,
+    Batch,
+    Built,
+    FinishedCallback,
+    Peer,
+    Progress,
+    ProgressCallback,
+    TimingPolicy,
+)
 from polydl.execute.expected import Originals, Wider
 from polydl.execute.given import given_arrays
 from polydl.execute.job import Job, job_of
@@ -69,7 +78,7 @@ class LocalExecutor:
         peers: Sequence[Peer] = (),
         most_error: float = inf,
         earlier: Mapping[str, Sequence[Sample]] = NO_SAMPLES,
-        more: Callable[[], Sequence[Built]] | None = None,
+        more: Callable[[], Batch] | None = None,
     ) -> tuple[Measurement, ...]:
         """See ``Executor.measure``. Also raises MissingComponentError if the C runtime is not installed."""
         runtime()
@@ -79,7 +88,8 @@ class LocalExecutor:
         foreign = [Participant(peer) for peer in peers]
 
         def further() -> list[Participant]:
-            later = [Participant(candidate) for candidate in more()] if more is not None else []
+            batch = more() if more is not None else Batch()
+            later = [_participant(candidate, batch.earlier) for candidate in batch.candidates]
             others.extend(later)
             return later
 

@@ -97,10 +97,13 @@ class Session:
                 again = not self._original.raw or self._original.cost <= budget / (len(wave) + 1)
                 first = wave is waves[0]
                 self._wave(wave, expected, [self._original] if first or again else [], budget)
-            batches = self._go_on(expected, size)
-            if policy.adaptive and len(waves) + batches > 1 and size > 1 and time.monotonic() < self._end:
-                self._final(expected, min(size, _FINALISTS), policy.budget_seconds / len(waves))
             self._announce(self._original)
+            batches = self._go_on(expected, size)
+            while policy.adaptive and len(waves) + batches > 1 and size > 1 and time.monotonic() < self._end:
+                self._final(expected, min(size, _FINALISTS), policy.budget_seconds / len(waves))
+                # Timed side by side, they may call for further ones.
+                if not self._go_on(expected, size):
+                    break
 
     def _limit(self, begun: float) -> None:
         """Where the original runs long, say beforehand for how long its candidates are measured."""

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polydl.errors import IllegalVariantError
-from polydl.execute.contract import SAMPLE_SECONDS, Built, Executor, Finished, Progress, TimingPolicy
+from polydl.errors import IllegalVariantError, RecordsError
+from polydl.execute.contract import SAMPLE_SECONDS, Batch, Executor, Finished, Progress, TimingPolicy
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
-from polydl.ir.measurement import Measurement
+from polydl.ir.measurement import Measurement, Sample
 from polydl.ir.ranking import RankedVariant
 from polydl.machine import Machine
 from polydl.optimization.plain_building import PlainBuilding
@@ -24,7 +24,8 @@ from polydl.outcome.store_state import StoreState
 from polydl.outcome.tried import Tried
 from polydl.pipeline import ProgressCallback, Stage, kernel
 from polydl.records.record import Record
-from polydl.records.resume import LEADERS, ORIGINAL, Book, Known, Recorder, wanted_again
+from polydl.records.resume import LEADERS, ORIGINAL, Book, Recorder, wanted_again
+from polydl.records.store import Damage
 from polydl.system.clock import Clock
 
 if TYPE_CHECKING:
@@ -120,26 +121,26 @@ class Measuring:
         self._plain = plain
         with clock.stage("compile"):
             self._picked = [(entry, kernel(space.apply(entry[1].variant), machine.vector_bytes)) for entry in chosen]
-        self._earlier = Known({})
         self._known: dict[str, Record] = {}
+        self._begun: dict[str, Record] = {}
+        self._damaged: tuple[Damage, ...] = ()
+        self._unread: RecordsError | None = None
         self._answers: dict[str, Measurement] = {}
         self._recorder: Recorder | None = None
 
     def run(self, directory: Path) -> None:
         """Compile in ``directory``, verify and time what is not known yet, and what is proposed further."""
-        kernels = [source for _, source in self._picked]
-        # The picks first, so that one is verified soon, should it be interrupted.
-        everyone = [self._plain.builds[0].kernel, *kernels, *(each.kernel for each in self._plain.builds[1:])]
-        if self._book is not None and not self._fresh:
-            self._earlier = self._book.known(everyone)
-            self._known.update(self._earlier.records)
-        again = self._further is not None and self._further.leaders_again
-        least = [each.id for each in kernels[:LEADERS]] if again else []
-        plain = [each.kernel.id for each in self._plain.builds]
-        wanted = wanted_again(plain, [each.id for each in kernels], self._known, least)
+        self._look_up([*(source for _, source in self._picked), *(each.kernel for each in self._plain.builds)])
+        wanted = self._wanted()
+        # Where all picks are known, what followed them may be, too.
+        while not wanted and self._next_batch():
+            wanted = self._wanted()
         builds = [each for each in self._plain.builds if each.kernel.id in wanted]
         if not builds:
             return
+        kernels = [source for _, source in self._picked]
+        # The picks first, so that one is verified soon, should it be interrupted.
+        everyone = [self._plain.builds[0].kernel, *kernels, *(each.kernel for each in self._plain.builds[1:])]
         with self._clock.stage("compile"), self._beside():
             needed = [each for each in kernels if each.id in wanted]
             later = [each for each in builds if each.kernel.id not in self._plain.ids]
@@ -162,8 +163,8 @@ class Measuring:
                 progress=relayed(self._progress),
                 most_error=self._space.most_error,
                 finished=self._finished,
-                more=None if self._further is None else partial(self._more, self._further, directory),
-                earlier={identity: record.samples for identity, record in self._earlier.begun.items()},
+                more=None if self._further is None else partial(self._more, directory),
+                earlier=self._earlier(everyone),
             )
             self._answers = {each.id: each for each in measured}
 
@@ -175,40 +176,70 @@ class Measuring:
 
     def result(self, *, interrupted: bool = False) -> Measured:
         """What is known by now. Raises ExecutionError if the original can't be run."""
-        outcomes = ((build, self._outcome(build.kernel.id)) for build in self._plain.builds)
-        baselines = tuple(Baseline(build, *outcome) for build, outcome in outcomes if outcome is not None)
+        baselines = self._baselines()
         written = baselines[0].measurement
         if written.status != "ok":
             raise unmeasured(self._space.scop, written)
         lost = self._recorder.lost if self._recorder is not None else 0
-        refusal = self._recorder.refusal if self._recorder is not None and lost else self._earlier.refusal
-        return Measured(baselines, self._tried(), StoreState(self._earlier.damaged, lost, refusal), interrupted)
+        refusal = self._recorder.refusal if self._recorder is not None and lost else self._unread
+        return Measured(baselines, self._tried(), StoreState(self._damaged, lost, refusal), interrupted)
 
     def _finished(self, one: Finished) -> None:
         self._answers[one.measurement.id] = one.measurement
         if self._recorder is not None:
             self._recorder(one)
 
-    def _more(self, further: Searching | NextPicks, directory: Path) -> Sequence[Built]:
-        """The next batch that has something to run; none once nothing is proposed."""
-        further.tell(self._tried(), self._plain_seconds())
-        while batch := further.more():
-            later: list[KernelSource] = []
-            for entry in batch:
+    def _look_up(self, kernels: Sequence[KernelSource]) -> None:
+        """Take over what the records hold of them."""
+        if self._book is None or self._fresh:
+            return
+        known = self._book.known(kernels)
+        self._known.update(known.records)
+        self._begun.update(known.begun)
+        self._damaged, self._unread = known.damaged, known.refusal
+
+    def _wanted(self) -> frozenset[str]:
+        """The ids of the picks and plain builds to measure."""
+        again = self._further is not None and self._further.leaders_again
+        picks = [source.id for _, source in self._picked]
+        plain = [each.kernel.id for each in self._plain.builds]
+        return wanted_again(plain, picks, self._known, picks[:LEADERS] if again else ())
+
+    def _earlier(self, kernels: Sequence[KernelSource]) -> Mapping[str, Sequence[Sample]]:
+        """The samples that an interrupted run took of them, by id, those of its complete measurements among them."""
+        runs = {record.run for record in self._begun.values()}
+        complete = {identity: record for identity, record in self._known.items() if record.run in runs}
+        records = {**complete, **self._begun}
+        return {each.id: records[each.id].samples for each in kernels if each.id in records}
+
+    def _more(self, directory: Path) -> Batch:
+        """The next batch that has something to run; an empty one once nothing is proposed."""
+        while batch := self._next_batch():
+            needed = [source for _, source in batch if source.id not in self._known]
+            if self._recorder is not None:
+                self._recorder.add(needed, {entry[1].variant.id: entry[1].variant for entry, _ in batch})
+            if needed:
+                return Batch(self._executor.build(needed, self._toolchain, directory), self._earlier(needed))
+        return Batch()
+
+    def _next_batch(self) -> Sequence[tuple[tuple[int, RankedVariant], KernelSource]]:
+        """What is proposed next, which joins the picks; nothing once nothing is."""
+        further = self._further
+        while further is not None:
+            further.tell(self._tried(), self._baselines())
+            proposed = further.more()
+            if not proposed:
+                break
+            batch: list[tuple[tuple[int, RankedVariant], KernelSource]] = []
+            for entry in proposed:
                 try:
-                    later.append(kernel(self._space.apply(entry[1].variant), self._machine.vector_bytes))
+                    batch.append((entry, kernel(self._space.apply(entry[1].variant), self._machine.vector_bytes)))
                 except IllegalVariantError:
                     further.refuse(entry[1].variant)
-                else:
-                    self._picked.append((entry, later[-1]))
-            if self._book is not None and not self._fresh:
-                self._known.update(self._book.known(later).records)
-            needed = [each for each in later if each.id not in self._known]
-            if self._recorder is not None:
-                self._recorder.add(needed, {each.variant.id: each.variant for _, each in batch})
-            if needed:
-                return self._executor.build(needed, self._toolchain, directory)
-            further.tell(self._tried(), self._plain_seconds())
+            if batch:
+                self._look_up([source for _, source in batch])
+                self._picked += batch
+                return batch
         return ()
 
     def _outcome(self, identity: str) -> tuple[Measurement, Record | None] | None:
@@ -222,8 +253,6 @@ class Measuring:
         outcomes = ((entry, source, self._outcome(source.id)) for entry, source in self._picked)
         return tuple(Tried(*entry, source, *outcome) for entry, source, outcome in outcomes if outcome is not None)
 
-    def _plain_seconds(self) -> float | None:
-        """The shortest median of the plain builds by now."""
-        outcomes = (self._outcome(build.kernel.id) for build in self._plain.builds)
-        times = (outcome[0].seconds_median for outcome in outcomes if outcome is not None)
-        return min((each for each in times if each is not None), default=None)
+    def _baselines(self) -> tuple[Baseline, ...]:
+        outcomes = ((build, self._outcome(build.kernel.id)) for build in self._plain.builds)
+        return tuple(Baseline(build, *outcome) for build, outcome in outcomes if outcome is not None)

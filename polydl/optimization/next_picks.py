@@ -9,6 +9,8 @@ from typing import ClassVar
 from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.variant import Variant
 from polydl.optimization.picks import picks
+from polydl.outcome import winning
+from polydl.outcome.baselines import Baseline
 from polydl.outcome.tried import Tried
 from polydl.plan.kinds import keeps_loops
 
@@ -33,21 +35,19 @@ class NextPicks:
         waiting = [*islice(alike, 1 if count else 0), *wider]
         self._waiting = [place for place in dict(waiting).items() if place[0] not in first]
         self._count = count
-        self._fastest: float | None = None
-        self._plain_seconds: float | None = None
+        self._plain_wins = False
 
-    def tell(self, tried: Sequence[Tried], plain_seconds: float | None) -> None:
-        """What was measured so far, and the shortest median of the plain builds, None if it isn't known."""
-        self._plain_seconds = plain_seconds
-        times = [each.measurement.seconds_median for each in tried if each.measurement.status == "ok"]
-        self._fastest = min((seconds for seconds in times if seconds is not None), default=None)
+    def tell(self, tried: Sequence[Tried], baselines: Sequence[Baseline]) -> None:
+        """What was measured so far: judged as for the answer (``Outcome.plain``)."""
+        winner = winning.winner(tried, baselines)
+        self._plain_wins = winner is not None and winning.behind(winner, baselines)
 
     def refuse(self, variant: Variant) -> None:
         """It can't be run; it was taken from those that wait."""
 
     def more(self) -> tuple[tuple[int, RankedVariant], ...]:
         """The next batch with places in the ranking; nothing where a variant is as fast as the plain nest."""
-        if self._fastest is None or self._plain_seconds is None or self._fastest <= self._plain_seconds:
+        if not self._plain_wins:
             return ()
         batch, self._waiting = self._waiting[: self._count], self._waiting[self._count :]
         return tuple(batch)

@@ -10,6 +10,7 @@ from polydl.ir.ranking import RankedVariant
 from polydl.ir.variant import Variant
 from polydl.optimization.budget import Budget, expected_gain
 from polydl.optimization.search_space import RankedSpace
+from polydl.outcome.baselines import Baseline
 from polydl.outcome.search_report import Improvement, SearchReport
 from polydl.outcome.tried import Tried
 
@@ -38,7 +39,7 @@ class Searching:
         self._batch_seconds = 0.0
         self._last = elapsed()
 
-    def tell(self, tried: Sequence[Tried], _plain_seconds: float | None) -> None:
+    def tell(self, tried: Sequence[Tried], _baselines: Sequence[Baseline]) -> None:
         """What was measured so far; results that were told before are passed over."""
         fresh = [each for each in tried if each.kernel.id not in self._told]
         trials = [Trial(each.ranked.variant, _seconds(each)) for each in fresh]

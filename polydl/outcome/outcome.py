@@ -95,8 +95,7 @@ class Outcome:
             return None
         if self.interrupted and not (winner.measurement.samples and baseline.measurement.samples):
             return None
-        factor = speedup(winner.measurement, self.baselines)
-        return baseline if factor is not None and factor < 1 else None
+        return baseline if winning.behind(winner, self.baselines) else None
 
     @property
     def speedup(self) -> float | None:
@@ -109,7 +108,7 @@ class Outcome:
     @property
     def winner(self) -> Tried | None:
         """The verified candidate that is emitted, or None if none was run or none passed (see ``winning.py``)."""
-        return winning.winner(self.tried, interrupted=self.interrupted)
+        return winning.winner(self.tried, self.baselines, interrupted=self.interrupted)
 
     def __repr__(self) -> str:
         winner = self.winner

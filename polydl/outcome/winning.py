@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+from polydl.outcome.baselines import speedup
+
 if TYPE_CHECKING:
+    from polydl.outcome.baselines import Baseline
     from polydl.outcome.tried import Tried
 
 #: A candidate that needs no library may take so much longer than the fastest, and is emitted in its place.
@@ -24,13 +27,18 @@ def fastest(tried: Sequence[Tried], *, interrupted: bool = False) -> Tried | Non
     return min(comparable, key=cost, default=None)
 
 
-def winner(tried: Sequence[Tried], *, interrupted: bool = False) -> Tried | None:
-    """The candidate to emit: the fastest one, or one that is nearly as fast and needs no library, or no threads."""
+def winner(tried: Sequence[Tried], baselines: Sequence[Baseline] = (), *, interrupted: bool = False) -> Tried | None:
+    """The candidate to emit: the fastest one, or one that is nearly as fast and needs no library, or no threads.
+
+    Where the fastest one is as fast as all ``baselines``, so is the one to emit.
+    """
     comparable, cost = _comparable(tried, interrupted)
     best = min(comparable, key=cost, default=None)
     if best is None:
         return None
     fastest_cost = cost(best)
+    if not behind(best, baselines):
+        comparable = [each for each in comparable if not behind(each, baselines)]
     if best.kernel.link_flags:
         most = fastest_cost * (1 + SHARE_FOR_NO_LIBRARY)
         alone = [each for each in comparable if not each.kernel.link_flags and cost(each) <= most]
@@ -42,6 +50,12 @@ def winner(tried: Sequence[Tried], *, interrupted: bool = False) -> Tried | None
             (each for each in single if best.kernel.link_flags or not each.kernel.link_flags), key=cost, default=best
         )
     return best
+
+
+def behind(candidate: Tried, baselines: Sequence[Baseline]) -> bool:
+    """Whether the fastest baseline is faster; False where either has no time."""
+    factor = speedup(candidate.measurement, baselines)
+    return factor is not None and factor < 1
 
 
 def _comparable(tried: Sequence[Tried], interrupted: bool) -> tuple[list[Tried], Callable[[Tried], float]]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
+from polydl.codegen import team
 from polydl.codegen.loop_ir import Body, Evaluate, For, Node, ParallelRegion, While, nodes, with_bodies
 from polydl.codegen.values import Apply
 
-# A function of team.c.
-BETWEEN = Evaluate(Apply("polydl_between", ()))
+_BETWEEN = Evaluate(Apply(team.BETWEEN, ()))
 
 
 def with_choice(ir: Body, repeated: bool = False) -> Body:
@@ -20,7 +20,7 @@ def with_choice(ir: Body, repeated: bool = False) -> Body:
     changed: list[Node] = []
     for node in ir:
         if _starts_threads(node):
-            changed += [BETWEEN, node] if repeated else [node]
+            changed += [_BETWEEN, node] if repeated else [node]
             repeated = True
         else:
             again = repeated or isinstance(node, For | While)
