@@ -122,7 +122,7 @@ STEPS = {"near_ahead_steps": 5, "apart_ahead_steps": 0, "last_cache_ahead_steps"
 
 
 # Of the 32 KiB, 1 MiB and 32 MiB of the machine: B within L1, within L2 with rows of a page, beyond L2, and beyond all.
-@pytest.mark.parametrize(
+@parametrized(
     ("n", "k", "name"),
     [
         (64, 64, "near_ahead_steps"),
@@ -131,6 +131,7 @@ STEPS = {"near_ahead_steps": 5, "apart_ahead_steps": 0, "last_cache_ahead_steps"
         (1024, 512, "last_cache_ahead_steps"),
         pytest.param(8192, 1024, "memory_ahead_steps", marks=pytest.mark.slow),
     ],
+    quick=1,
 )
 def test_how_far_ahead_an_operand_is_fetched_depends_on_where_it_comes_from(
     tmp_path: Path, n: int, k: int, name: str

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from execute_nests import matmul, matmul_kernel
-from marks import marked
+from marks import marked, parametrized
 
 import polydl
 from polydl.bench.peers import native
@@ -161,7 +161,7 @@ def peer_or_skip(name: str, wanted: Workload, setting: Setting = ONE_THREAD) -> 
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(
+@parametrized(
     ("peer", "name", "layout"),
     marked(
         ("gcc", "googlenetv3_22", "blocked"),
@@ -193,6 +193,7 @@ def peer_or_skip(name: str, wanted: Workload, setting: Setting = ONE_THREAD) -> 
         ("torch", "resnet_16", "nhwc"),
         ("torch", "gemm_33x20x17", "row-major"),
     ),
+    quick=2,
 )
 def test_peers_compute_what_the_workload_says(
     peer: str, name: str, layout: str, toolchain: Toolchain, tmp_path: Path
@@ -206,7 +207,7 @@ def test_peers_compute_what_the_workload_says(
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(
+@parametrized(
     ("peer", "name", "layout", "weights"),
     marked(
         ("onednn", "resnet_16", "blocked", "each-call"),
@@ -224,6 +225,7 @@ def test_peers_compute_what_the_workload_says(
         ("openvino", "conv_32x64x9x9x3x3s1p1g2d2", "nchw", "each-call"),
         ("openvino", "gemm_33x20x17", "row-major", "prepared"),
     ),
+    quick=2,
 )
 def test_peers_prepare_weights_beforehand_or_each_time(
     peer: str, name: str, layout: str, weights: Weights, toolchain: Toolchain, tmp_path: Path
@@ -245,7 +247,7 @@ ALL_PEERS = marked(
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(("peer", "name", "layout"), ALL_PEERS)
+@parametrized(("peer", "name", "layout"), ALL_PEERS, quick=3)
 def test_peers_are_timed_with_empty_caches(
     peer: str, name: str, layout: str, toolchain: Toolchain, tmp_path: Path
 ) -> None:
@@ -293,7 +295,7 @@ print(json.dumps([choosing, events_of_two]))
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(("peer", "name", "layout"), ALL_PEERS)
+@parametrized(("peer", "name", "layout"), ALL_PEERS, quick=4)
 def test_before_each_cold_computation_all_arrays_are_flushed(peer: str, name: str, layout: str) -> None:
     made = workload(name, layout=layout)  # type: ignore[arg-type]
     program = peer_or_skip(peer, made, COLD)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from marks import marked
+from marks import marked, parametrized
 
 import polydl
 from polydl import bfloat16, pipeline, registry
@@ -177,7 +177,7 @@ def test_what_is_no_product_of_two_bfloat16s_is_left_to_loops(tmp_path: Path) ->
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(
+@parametrized(
     ("text", "name"),
     marked(
         (PRODUCT, "c"),
@@ -190,6 +190,7 @@ def test_what_is_no_product_of_two_bfloat16s_is_left_to_loops(tmp_path: Path) ->
         (PAIRS, "libxsmm-bf16"),
     ),
     ids=lambda value: value if len(value) < 20 else value[value.index("void ") + 5 : value.index("(float")],
+    quick=2,
 )
 def test_variants_are_right(text: str, name: str, tmp_path: Path) -> None:
     if name != "none":

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from marks import parametrized
 
 import polydl
 from polydl.errors import PolydlError, UserError
@@ -64,7 +65,7 @@ def source(body: str) -> str:
     return f"void f(float a[24][24], int n[24]) {{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
 
 
-@pytest.mark.parametrize("name", [*BODIES, *ODD_FILES])
+@parametrized("name", [*BODIES, *ODD_FILES], quick=15)
 def test_odd_c_is_accepted_or_refused_with_a_reason(name: str, tmp_path: Path) -> None:
     path = tmp_path / "odd.c"
     path.write_text(ODD_FILES[name] if name in ODD_FILES else source(BODIES[name]))

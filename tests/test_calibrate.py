@@ -61,6 +61,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return seen
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_an_interrupted_calibration_goes_on_where_it_was(small: list[str], tmp_path: Path) -> None:
     here = find()

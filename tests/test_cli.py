@@ -32,8 +32,8 @@ QUICK = ("--max-variants", "12", "--top-k", "2")
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(
-    "threads", [1, pytest.param(2, marks=pytest.mark.skipif(PROCESSORS < 2, reason="needs two cores"))]
+@parametrized(
+    "threads", [1, pytest.param(2, marks=pytest.mark.skipif(PROCESSORS < 2, reason="needs two cores"))], quick=1
 )
 @parametrized(("name", "text", "kernel"), [("matmul", MATMUL, True), ("stencil", STENCIL, False)], quick=1)
 def test_optimize_ends_with_a_checked_winner(
@@ -123,13 +123,14 @@ def test_no_run_stops_after_ranking(polydl: Any, matmul: str) -> None:
     assert found["seconds"]["run"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_all_runs_every_variant(polydl: Any, matmul: str) -> None:
     found = polydl("optimize", matmul, "--all", "--threads", "1", "--max-variants", "4", "--json", "-").document
     assert len(found["candidates"]) == found["counts"]["ranked"] == found["counts"]["measured"] == 4
 
 
-@pytest.mark.parametrize("command", ["optimize", "analyze"])
+@parametrized("command", ["optimize", "analyze"], quick=1)
 def test_the_same_seed_gives_the_same_document(matmul: str, tmp_path: Path, command: str) -> None:
     documents = []
     for hash_seed in ("1", "2"):

@@ -215,6 +215,7 @@ def test_nothing_runs_beside_what_is_timed(nodes: Nodes, tmp_path: Path) -> None
     assert overlapping(intervals) == []
 
 
+@pytest.mark.slow
 @pytest.mark.native
 @pytest.mark.cluster
 def test_a_type_that_no_node_has_is_refused_with_those_there_are(nodes: Nodes) -> None:
@@ -292,6 +293,7 @@ def test_many_nests_are_tuned_on_the_cluster(nodes: Nodes, tmp_path: Path) -> No
     assert overlapping(nodes.intervals()) == []
 
 
+@pytest.mark.slow
 @pytest.mark.native
 @pytest.mark.cluster
 def test_an_interrupted_command_ends_and_leaves_no_process(nodes: Nodes, tmp_path: Path) -> None:

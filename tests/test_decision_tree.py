@@ -12,6 +12,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 from machines import machine_with
+from marks import parametrized
 
 from polydl import pipeline
 from polydl.contracts.search import ABSENT
@@ -109,7 +110,7 @@ def orders(root: SpaceNode) -> dict[str, Sequence[str]]:
     }
 
 
-@pytest.mark.parametrize("name", SCOPS)
+@parametrized("name", SCOPS, quick=1)
 def test_decisions_in_any_order_lead_to_every_variant_once(name: str) -> None:
     root = whole(name).root
     assert len(root.alternatives) > 1

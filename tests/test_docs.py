@@ -17,6 +17,7 @@ import pytest
 from _pytest.mark import ParameterSet
 from documents import ROOT, Block, blocks, with_output, write_files, write_output
 from few_samples import PRELUDE
+from marks import parametrized
 
 from polydl.cli import command as command_named
 from polydl.cli import main
@@ -211,7 +212,7 @@ def test_a_page_follows_one_nest_with_its_output() -> None:
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(("page", "block"), runnable("sh"))
+@parametrized(("page", "block"), runnable("sh"), quick=2)
 def test_shell_blocks_run(page: str, block: Block, directory: Path, quick_command: Path) -> None:
     write_files(page, directory)
     ended = run(["sh", "-e", "-c", block.text], directory, quick_command.parent)

@@ -13,6 +13,7 @@ import pytest
 from computed import parse
 from golden_code import Case, generated, parsed
 from guarded_calls import Libraries, wrong_calls
+from marks import parametrized
 from test_golden import FILES
 
 from polydl.codegen.original import original
@@ -45,12 +46,13 @@ def problems(scop: Scop, kernel: KernelSource, directory: Path, monkeypatch: pyt
         return pool.submit(wrong_calls, scop, libraries, tolerance(scop)).result()
 
 
-@pytest.mark.parametrize(
+@parametrized(
     "file",
     [
         pytest.param(file, id=name, marks=[] if name in QUICK else [pytest.mark.slow])
         for file, name in ((file, f"{file.parent.name}/{file.stem}") for file in FILES)
     ],
+    quick=1,
 )
 def test_golden_variants(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     case = Case.from_json(file.with_name("nest.c"), json.loads(file.read_text(encoding="utf-8")))

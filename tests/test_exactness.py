@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from computed import parse
 from golden_code import Case, generated, parsed
+from marks import parametrized
 from test_golden import FILES
 
 import polydl
@@ -47,12 +48,13 @@ def checked(scop: Scop, kernel: KernelSource, directory: Path) -> Exactness:
     return compare_exactly(scop, kernel, Toolchain.find("gcc"), directory)
 
 
-@pytest.mark.parametrize(
+@parametrized(
     "name",
     [
         pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow])
         for name in (f"{file.parent.name}/{file.stem}" for file in FILES)
     ],
+    quick=1,
 )
 def test_every_golden_variant_agrees(name: str, tmp_path: Path) -> None:
     case = case_of(name)

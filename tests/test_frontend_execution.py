@@ -12,6 +12,7 @@ from typing import Any
 import frontend_interpreter
 import numpy as np
 import pytest
+from marks import parametrized
 
 from polydl.frontend.pet import parse
 from polydl.ir.scop import Array, Scop
@@ -66,7 +67,7 @@ def random_values(array: Array, generator: np.random.Generator) -> np.ndarray:
     return np.asarray(generator.integers(low, 20, array.extents), dtype)
 
 
-@pytest.mark.parametrize("path", FILES, ids=[path.stem for path in FILES])
+@parametrized("path", FILES, ids=[path.stem for path in FILES], quick=9)
 def test_the_scop_computes_what_the_c_computes(path: Path, tmp_path: Path) -> None:
     defines = defines_of(path)
     scop = parse(path, defines=defines)

@@ -63,7 +63,7 @@ PARAMETER, UNUSED = "float C[40][48]", "float unused[1]"
     ],
     quick=2,
 )
-@pytest.mark.parametrize("local", [False, True])
+@parametrized("local", [False, True], quick=1)
 def test_what_consumes_results_is_computed_on_their_tiles(
     text: str, in_registers: bool, stored: bool, local: bool, tmp_path: Path
 ) -> None:

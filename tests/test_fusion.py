@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from marks import parametrized
 
 from polydl import pipeline
 from polydl.fusion.algorithm_3 import Decision, Group, decisions
@@ -41,7 +42,7 @@ def test_there_are_thirty_programs_at_least() -> None:
     assert len(PROGRAMS) >= 30
 
 
-@pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
+@parametrized("path", PROGRAMS, ids=lambda path: path.stem, quick=7)
 def test_what_must_not_be_fused_is_refused_for_the_right_reason(path: Path) -> None:
     wanted = REFUSAL.search(path.read_text(encoding="utf-8"))
     assert wanted is not None

@@ -45,7 +45,7 @@ def run(scop: Scop, directory: Path, toolchain: Toolchain, threads: int, microke
 
 
 @pytest.mark.native
-@parametrized("name", NESTS, quick=4)
+@parametrized("name", NESTS, quick=1)
 def test_every_variant_computes_what_the_source_does(name: str, tmp_path: Path, toolchain: Toolchain) -> None:
     defines = {"n": 24} if "linear" in name else {}
     scop = parse(tmp_path, NESTS[name], **defines)
@@ -76,7 +76,7 @@ def test_other_inner_loops_compute_the_same(name: str, microkernel: str, tmp_pat
 
 @pytest.mark.native
 @parametrized("name", NESTS, quick=4)
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@parametrized("compiler", ["gcc", "clang"], quick=1)
 def test_emitted_c_compiles_without_warnings(name: str, compiler: str, tmp_path: Path) -> None:
     if subprocess.run(["which", compiler], capture_output=True, check=False).returncode:
         pytest.skip(f"{compiler} is not installed")

@@ -102,6 +102,7 @@ def test_the_command_says_which_data_there_were(file: Path, tmp_path: Path) -> N
     assert "numpy.savez" in refused.output
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_a_function_that_fails_is_named(file: Path) -> None:
     file.write_text(ROOTS.replace("*scale = 2.0;", "*scale = 2.0 / 0.0;"))

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from golden_code import Case, different_c, generated, parsed
+from marks import parametrized
 
 from polydl import registry
 from polydl.bfloat16 import with_header
@@ -47,7 +48,7 @@ def expected(file: Path) -> str:
     return file.with_suffix(".c").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("file", FILES, ids=[f"{file.parent.name}/{file.stem}" for file in FILES])
+@parametrized("file", FILES, ids=[f"{file.parent.name}/{file.stem}" for file in FILES], quick=6)
 def test_the_generated_c_is_the_expected_one(file: Path, pytestconfig: pytest.Config) -> None:
     text = different_c(kernel_of(file))
     path = file.with_suffix(".c")
@@ -62,7 +63,7 @@ def test_the_generated_c_is_the_expected_one(file: Path, pytestconfig: pytest.Co
         pytest.fail("\n".join(["other C than expected (--update-golden accepts it):", *lines]), pytrace=False)
 
 
-@pytest.mark.parametrize("file", FILES, ids=[f"{file.parent.name}/{file.stem}" for file in FILES])
+@parametrized("file", FILES, ids=[f"{file.parent.name}/{file.stem}" for file in FILES], quick=34)
 def test_the_ingredients_are_what_stands_in_the_generated_c(file: Path) -> None:
     kernel, source = kernel_of(file), with_header(parsed(case_of(file)).source)
     ingredients = kernel.ingredients

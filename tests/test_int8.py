@@ -196,7 +196,7 @@ MIXED = ROWS.replace("signed char A", "unsigned char A").replace("rows(", "mixed
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(
+@parametrized(
     ("source", "name"),
     marked(
         (PRODUCT, "c-int8"),
@@ -209,6 +209,7 @@ MIXED = ROWS.replace("signed char A", "unsigned char A").replace("rows(", "mixed
         (MIXED, "libxsmm-int8"),
     ),
     ids=lambda value: value if len(value) < 20 else value[value.index("void ") + 5 : value.index("(int")],
+    quick=1,
 )
 def test_nests_of_bytes_get_it_and_stay_exact(source: str, name: str, tmp_path: Path) -> None:
     reason = registry.load("microkernels", name).unavailable()

@@ -53,7 +53,7 @@ def test_what_is_walked_alike_runs_in_the_order_of_the_layout(name: str, tmp_pat
     assert orders(body, tmp_path) == {tuple(order)}
 
 
-@parametrized("name", OTHERS, quick=3)
+@parametrized("name", OTHERS, quick=1)
 def test_other_nests_have_several_orders(name: str, tmp_path: Path) -> None:
     assert len(orders(OTHERS[name], tmp_path)) > 1
 

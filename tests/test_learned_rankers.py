@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from chance import pairs_by_lot, tops_by_lot
+from marks import parametrized
 from measured import MACHINE, NESTS, SOURCE
 
 from polydl import registry
@@ -173,7 +174,7 @@ def test_weights_of_other_features_or_rankers_are_refused(tmp_path: Path) -> Non
             load(broken, kind="dnn", features=features.RICH)
 
 
-@pytest.mark.parametrize("name", registry.names("trainers"))
+@parametrized("name", registry.names("trainers"), quick=1)
 def test_shipped_weights_say_where_they_come_from_and_rank(name: str) -> None:
     ranker = registry.load("rankers", name)
     card = ranker.weights.card

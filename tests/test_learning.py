@@ -303,6 +303,7 @@ def test_commands_refuse_what_makes_no_sense(capsys: pytest.CaptureFixture[str],
         assert message in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_figures_are_drawn_for_the_paper_s_groups(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
     arguments = ["evaluate", "--data", str(SOURCE), "--ranker", "cost-model", "--figures", str(tmp_path)]

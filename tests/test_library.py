@@ -97,6 +97,7 @@ def test_a_library_is_emitted_and_a_second_run_measures_nothing(
         first.refine([{"M": 41, "N": 33, "K": 19}])
 
 
+@pytest.mark.slow
 def test_an_interruption_emits_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object, **__: object) -> list[object]:
         raise KeyboardInterrupt

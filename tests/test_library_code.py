@@ -39,7 +39,7 @@ SHAPES = 400
         ("A[i][k]", "B[j][k]", "float", "C[i][j] *= 3;"),
         ("A[k][i]", "B[j][k]", "float", ""),
     ],
-    quick=2,
+    quick=1,
 )
 def test_answers_are_right_at_all_sizes(tmp_path: Path, a: str, b: str, element: str, before: str) -> None:
     nest = symbolic(product(a, b, element, before), tmp_path)
@@ -65,6 +65,7 @@ def test_answers_are_right_at_all_sizes(tmp_path: Path, a: str, b: str, element:
     assert wrong == []
 
 
+@pytest.mark.slow
 @parametrized(
     ("b", "element", "width", "threads"),
     [("B[k][j]", "float", 8, False), ("B[j][k]", "float", 8, True), ("B[k][j]", "double", 2, True)],

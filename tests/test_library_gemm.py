@@ -102,7 +102,7 @@ def check(text: str, directory: Path, *, rows: bool, transposed: tuple[bool, boo
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("a", ["A[i * lda + k]", "A[i + k * lda]"])
+@parametrized("a", ["A[i * lda + k]", "A[i + k * lda]"], quick=1)
 @parametrized("b", ["B[k * ldb + j]", "B[k + (size_t)j * ldb]"], quick=1)
 def test_blas_in_c_is_right_at_all_sizes(tmp_path: Path, a: str, b: str) -> None:
     text = "#include <stddef.h>\n" + blas(a, b)
@@ -113,7 +113,7 @@ def test_blas_in_c_is_right_at_all_sizes(tmp_path: Path, a: str, b: str) -> None
 @parametrized(
     ("text", "rows"),
     [(SIMPLE, False), (LINEAR, False), (IN_A_VARIABLE, False), (POINTERS, True), (UPDATE, True)],
-    ids=["arrays", "linear", "in a variable", "pointers to rows", "subtracted"], quick=2)  # fmt: skip
+    ids=["arrays", "linear", "in a variable", "pointers to rows", "subtracted"], quick=1)  # fmt: skip
 def test_other_forms_are_right_at_all_sizes(tmp_path: Path, text: str, rows: bool) -> None:
     check(text, tmp_path, rows=rows)
 

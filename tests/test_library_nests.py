@@ -196,7 +196,7 @@ def in_turn(nest: SymbolicNest, identities: list[str]) -> Decision:
 
 
 @pytest.mark.native
-@parametrized("name", FAMILIES, quick=3)
+@parametrized("name", FAMILIES, quick=1)
 def test_answers_are_those_of_the_source(tmp_path: Path, name: str) -> None:
     family = FAMILIES[name]
     nest = symbolic(family.text, tmp_path, family.ranges)

@@ -7,6 +7,7 @@ from pathlib import Path
 import islpy as isl
 import pytest
 from machines import machine_with
+from marks import parametrized
 from symbolic_nests import RANGES, product, symbolic
 
 from polydl.errors import UserError
@@ -121,7 +122,7 @@ def test_only_integer_parameters_have_ranges(tmp_path: Path) -> None:
         symbolic(product(), tmp_path, RANGES[:2])
 
 
-@pytest.mark.parametrize(("threads", "vector_bytes"), [(1, 64), (4, 32)])
+@parametrized(("threads", "vector_bytes"), [(1, 64), (4, 32)], quick=1)
 def test_usual_blockings_are_legal_and_small_enough_to_copy(tmp_path: Path, threads: int, vector_bytes: int) -> None:
     nest = symbolic(product(), tmp_path)
     form = product_of(nest)

@@ -348,6 +348,7 @@ void f(float a[8])
     assert "move the loops to a function" in (caught.value.remedy or "")
 
 
+@pytest.mark.slow
 def test_constants_keep_their_values_while_a_kernel_is_tried(tmp_path: Path) -> None:
     path = tmp_path / "filter.c"
     path.write_text("""\

@@ -211,6 +211,7 @@ def test_a_profile_that_can_not_be_kept_is_no_error(tmp_path: Path, measured: li
     assert len(measured) == 1
 
 
+@pytest.mark.slow
 def test_processes_that_detect_at_once_leave_one_whole_profile(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from polydl.machine import Machine\n"

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+from marks import parametrized
 
 from polydl.cli import COMMANDS, command
 
@@ -27,7 +27,7 @@ def test_every_command_has_a_manual_page(tmp_path: Path) -> None:
     assert "polydl-records-list.1" in os.listdir(tmp_path)
 
 
-@pytest.mark.parametrize(
+@parametrized(
     ("words", "completion"),
     [
         (["polydl", "opt"], "plain,optimize"),
@@ -48,6 +48,7 @@ def test_every_command_has_a_manual_page(tmp_path: Path) -> None:
         (["polydl", "rank", "--machine", "ze"], "plain,zen4"),
         (["polydl", "rank", "--machine", "no"], "file,no"),
     ],
+    quick=5,
 )
 def test_a_shell_completes_names(words: list[str], completion: str) -> None:
     environment = os.environ | {

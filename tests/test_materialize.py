@@ -102,7 +102,7 @@ OTHERWISE = {
 }
 
 
-@pytest.mark.parametrize("text", [*EXACT, *OTHERWISE])
+@parametrized("text", [*EXACT, *OTHERWISE], quick=4)
 def test_an_operand_with_its_factors_is_computed_as_each_level_admits(text: str, tmp_path: Path) -> None:
     scop = product(tmp_path, text)
     first, *_ = steps = proposed(scop)

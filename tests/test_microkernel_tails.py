@@ -100,7 +100,7 @@ def site(prefix: str, element: str, m: int, n: int, depth: int) -> GemmSite:
 
 @pytest.mark.native
 @parametrized("compiler", ["gcc", "clang"], quick=1)
-@pytest.mark.parametrize(
+@parametrized(
     ("element", "vector_bytes", "columns", "depth", "ordered"),
     [
         ("float", 64, (1, 5), 3, False),
@@ -113,6 +113,7 @@ def site(prefix: str, element: str, m: int, n: int, depth: int) -> GemmSite:
         # There they stay rows of vectors, since sums keep their order.
         ("float", 32, (5,), 16, True),
     ],
+    quick=1,
 )
 def test_all_lengths_of_m_to_three_vectors(
     element: str, vector_bytes: int, columns: tuple[int, ...], depth: int, ordered: bool, compiler: str, tmp_path: Path

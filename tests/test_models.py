@@ -83,7 +83,7 @@ def one_operator(kind: Any, inputs: Sequence[Array], shape: tuple[int, ...], con
         (64, 32, 3, 1, 1, 1, 2),
         (16, 16, 1, 2, 0, 1, 1),
     ],
-    quick=3,
+    quick=1,
 )
 def test_convolutions(
     tmp_path: Path, channels: int, filters: int, kernel: int, stride: int, padding: int, dilation: int, groups: int

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from marks import parametrized
 
 from polydl import native
 from polydl.errors import MissingComponentError, ResourceError
@@ -180,7 +181,7 @@ def test_libxsmm_leaves_the_binding_of_threads_alone(given: str | None) -> None:
 
 @pytest.mark.native
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the instruction sets are x86's")
-@pytest.mark.parametrize("function", ["multiply_adds_avx2", "multiply_adds_avx512"])
+@parametrized("function", ["multiply_adds_avx2", "multiply_adds_avx512"], quick=1)
 def test_the_probe_of_multiply_adds_keeps_its_sums_in_registers(function: str, tmp_path: Path) -> None:
     """With more sums than registers, it would measure the stack."""
     assembly = tmp_path / "runtime.s"

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from machines import machine_with
+from marks import parametrized
 
 from polydl import pipeline
 from polydl.variants.choice import Choice, runs
@@ -149,7 +150,7 @@ def row(values: dict[str, Any]) -> frozenset[tuple[str, Any]]:
     return frozenset(values.items())
 
 
-@pytest.mark.parametrize("name", NESTS)
+@parametrized("name", NESTS, quick=6)
 def test_all_choices_are_those_of_brute_force_in_the_same_order(name: str) -> None:
     nest = nest_of(name)
     expected = brute_force(name)

@@ -113,7 +113,7 @@ def cases(count: int) -> list[Case]:
 
 
 @pytest.mark.native
-@parametrized(("sizes", "blocks", "rows", "shared"), cases(10), quick=3)
+@parametrized(("sizes", "blocks", "rows", "shared"), cases(10), quick=1)
 def test_the_calls_copy_all_of_the_next_tile(
     tmp_path: Path,
     sizes: tuple[int, int, int],

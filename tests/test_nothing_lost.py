@@ -165,6 +165,7 @@ def test_a_candidate_that_was_verified_and_not_timed_is_emitted() -> None:
     go_on()
 
 
+@pytest.mark.slow
 @parametrized("place", ["polydl.execute.build.build", "polydl.execute.checking.Checker.check"], quick=1)
 def test_before_anything_is_verified_nothing_is_emitted(place: str) -> None:
     said = struck(place, 1).stderr

@@ -145,7 +145,7 @@ def image_and_filters(side: int = SIZE + 2) -> tuple[Values, Values]:
     return image, generator.uniform(-1, 1, (3, 3, CHANNELS, FILTERS)).astype(np.float32)
 
 
-@pytest.mark.parametrize("level", ["strict", "reassociated"])
+@parametrized("level", ["strict", "reassociated"], quick=1)
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_what_is_not_finite_goes_where_it_goes_in_the_source(level: Numerics, value: float, tmp_path: Path) -> None:
     scop = parse(tmp_path, CONVOLUTION)
@@ -158,7 +158,7 @@ def test_what_is_not_finite_goes_where_it_goes_in_the_source(level: Numerics, va
     np.testing.assert_allclose(result, expected, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("level", WITH_ANY_METHOD)
+@parametrized("level", WITH_ANY_METHOD, quick=1)
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_winograd_spoils_the_tiles_of_a_pixel_that_is_not_finite(level: Numerics, value: float, tmp_path: Path) -> None:
     scop = parse(tmp_path, CONVOLUTION)
@@ -173,7 +173,7 @@ def test_winograd_spoils_the_tiles_of_a_pixel_that_is_not_finite(level: Numerics
     assert np.isfinite(result).sum() == result.size - 16 * FILTERS
 
 
-@pytest.mark.parametrize("level", WITH_ANY_METHOD)
+@parametrized("level", WITH_ANY_METHOD, quick=1)
 def test_winograd_overflows_for_pixels_whose_products_do_not(level: Numerics, tmp_path: Path) -> None:
     scop = parse(tmp_path, CONVOLUTION)
     kernels = (kernel_with(scop, "reassociated"), kernel_with(scop, level, "Winograd F(4x4"))
@@ -197,7 +197,7 @@ def test_zeros_around_an_image_meet_filters_that_are_not_finite(tmp_path: Path) 
     assert np.isnan(convolved(padded, image, filters)).all()
 
 
-@pytest.mark.parametrize("level", WITH_ANY_METHOD)
+@parametrized("level", WITH_ANY_METHOD, quick=1)
 @pytest.mark.parametrize("value", [np.nan, np.inf])
 def test_strassen_spoils_other_rows_of_a_block(level: Numerics, value: float, tmp_path: Path) -> None:
     scop = parse(tmp_path, PRODUCT)
@@ -214,7 +214,7 @@ def test_strassen_spoils_other_rows_of_a_block(level: Numerics, value: float, tm
     assert np.isnan(strassen[5]).any()
 
 
-@pytest.mark.parametrize("level", WITH_ANY_METHOD)
+@parametrized("level", WITH_ANY_METHOD, quick=1)
 def test_strassen_overflows_in_sums_that_the_source_never_makes(level: Numerics, tmp_path: Path) -> None:
     scop = parse(tmp_path, PRODUCT)
     kernels = (kernel_with(scop, "reassociated"), kernel_with(scop, level, "Strassen, 7"))
@@ -227,7 +227,7 @@ def test_strassen_overflows_in_sums_that_the_source_never_makes(level: Numerics,
     assert not np.isfinite(strassen).all()
 
 
-@pytest.mark.parametrize("level", WITH_ANY_METHOD)
+@parametrized("level", WITH_ANY_METHOD, quick=1)
 def test_factors_in_another_order_overflow_where_those_of_the_source_do_not(level: Numerics, tmp_path: Path) -> None:
     scop = parse(tmp_path, SCALED)
     kernels = (kernel_with(scop, "reassociated"), kernel_with(scop, level, "factors of products in another order"))

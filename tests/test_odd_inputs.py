@@ -75,7 +75,7 @@ def test_pipes_and_devices_are_not_included(tmp_path: Path) -> None:
 
 
 @parametrized(
-    "name", ["-nest.c", "a nest.c", "\"quoted'.c", "two\nlines.c", "$(touch run).c", "nêst.c", "*.c"], quick=3
+    "name", ["-nest.c", "a nest.c", "\"quoted'.c", "two\nlines.c", "$(touch run).c", "nêst.c", "*.c"], quick=1
 )
 def test_names_with_odd_characters_work(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(GOOD)
@@ -252,6 +252,7 @@ void f(float A[64][40], float B[40][64], float x[64])
 """
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_counters_beyond_an_int_give_right_answers(tmp_path: Path) -> None:
     source = tmp_path / "nest.c"
@@ -299,7 +300,7 @@ def test_a_file_system_without_execution_is_said_before_anything_is_compiled(
     assert "TMPDIR" in (raised.value.remedy or "")
 
 
-@pytest.mark.parametrize("place", ["missing", "nest.c", "/proc"])
+@parametrized("place", ["missing", "nest.c", "/proc"], quick=1)
 def test_the_passes_take_the_place_that_is_there_if_none_can_be_made_in_tmpdir(place: str, tmp_path: Path) -> None:
     (tmp_path / "nest.c").write_text(GOOD)
     ended = command("parse", "nest.c", cwd=tmp_path, shell=f'TMPDIR={place} exec "$@"')

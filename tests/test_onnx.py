@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from marks import parametrized
 
 import polydl
 from polydl.cli import main
@@ -71,6 +72,7 @@ def test_a_residual_network_is_one_native_call(as_it_is: None, tmp_path: Path) -
     np.testing.assert_array_equal(polydl.load(tmp_path / "saved")(image), fast(image))
 
 
+@pytest.mark.slow
 def test_blocks_of_a_mobile_network(as_it_is: None) -> None:
     shown = labels(check(MODELS["mobile"]()))
     assert "depthwise convolution 3x3, 32 to 32 channels, stride 2, hardswish" in shown
@@ -107,7 +109,7 @@ def convolution(**attributes: Any) -> Any:
     return m.model()
 
 
-@pytest.mark.parametrize(
+@parametrized(
     "attributes",
     [
         {"pads": [0, 1, 2, 0]},
@@ -116,12 +118,13 @@ def convolution(**attributes: Any) -> Any:
         {"auto_pad": "VALID", "dilations": [2, 1]},
     ],
     ids=str,
+    quick=2,
 )
 def test_padding_of_convolutions(as_it_is: None, attributes: dict[str, Any]) -> None:
     check(convolution(**attributes))
 
 
-@pytest.mark.parametrize(
+@parametrized(
     ("size", "attributes"),
     [
         (2, {"strides": [2, 2]}),
@@ -132,6 +135,7 @@ def test_padding_of_convolutions(as_it_is: None, attributes: dict[str, Any]) -> 
         (3, {"strides": [2, 2], "auto_pad": "SAME_UPPER"}),
     ],
     ids=str,
+    quick=1,
 )
 def test_transposed_convolutions(as_it_is: None, size: int, attributes: dict[str, Any]) -> None:
     m = ModelMaker(x=(2, 16, 5, 6))
@@ -150,7 +154,7 @@ def test_the_shape_of_a_transposed_convolution_may_be_given(as_it_is: None) -> N
     assert comparison.error < 1e-5
 
 
-@pytest.mark.parametrize(
+@parametrized(
     ("operator", "attributes"),
     [
         ("MaxPool", {"pads": [0, 1, 1, 0]}),
@@ -159,6 +163,7 @@ def test_the_shape_of_a_transposed_convolution_may_be_given(as_it_is: None) -> N
         ("AveragePool", {"auto_pad": "SAME_UPPER", "strides": [2, 2]}),
     ],
     ids=str,
+    quick=2,
 )
 def test_padding_of_windows(as_it_is: None, operator: str, attributes: dict[str, Any]) -> None:
     m = ModelMaker(x=(1, 4, 7, 8))

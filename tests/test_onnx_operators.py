@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from marks import parametrized
 
 import polydl
 
@@ -49,12 +50,12 @@ def numbers(maker: ModelMaker, *values: Any) -> list[str]:
     return [maker.constant(np.array(value, np.int64)) for value in values]
 
 
-@pytest.mark.parametrize(
+@parametrized(
     ("operator", "attributes"),
     [
         ("LeakyRelu", {"alpha": 0.2}), ("LeakyRelu", {}), ("Elu", {"alpha": 0.7}), ("Selu", {}),
         ("Celu", {"alpha": 2.0}), ("Softplus", {}), ("Mish", {}), ("Neg", {}), ("Exp", {}), ("Erf", {}), ("Abs", {}),
-    ],
+    ], quick=4,
 )  # fmt: skip
 def test_functions_of_each_element(operator: str, attributes: dict[str, Any]) -> None:
     maker = ModelMaker(x=ROWS)

@@ -61,6 +61,7 @@ def both(model: Any, kernels: Kernels) -> tuple[list[Array], list[Array]] | None
     return list(results) if isinstance(results, tuple) else [results], list(wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("first", "last"), [(0, 12), pytest.param(12, 120, marks=pytest.mark.slow)])
 def test_random_models_compute_what_onnx_runtime_does(first: int, last: int) -> None:
     kernels = Kernels()

@@ -233,6 +233,7 @@ def test_a_directory_that_takes_nothing_is_said_at_once(
     assert "Winner" in captured.out
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_a_directory_that_others_may_write_is_said_once_and_used(
     matmul: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -103,6 +103,7 @@ def test_importing_polydl_imports_nothing_heavy() -> None:
     assert _python(Path(sys.executable), code).strip() == "[]"
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_without_libxsmm_polydl_installs_and_names_one_command(without_libxsmm: Path) -> None:
     code = (

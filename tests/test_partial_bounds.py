@@ -8,6 +8,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from marks import parametrized
 from reuse_examples import MACHINE
 
 from polydl import pipeline
@@ -84,7 +85,7 @@ def candidates(space: VariantSpace, machine: Machine, microkernel: str) -> list[
     return list(zip(decided, seen, strict=True))
 
 
-@pytest.mark.parametrize("name", MACHINES)
+@parametrized("name", MACHINES, quick=1)
 @pytest.mark.parametrize(("source", "microkernel"), [(PRODUCT, "c"), (PRODUCT, "none"), (SCALED, "none")])
 def test_no_completion_is_below_the_bound(name: str, source: str, microkernel: str, tmp_path: Path) -> None:
     machine = MACHINES[name]

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from marks import parametrized
 
 import polydl
 from polydl.bench.polybench import FOLDER, names, program
@@ -56,7 +57,7 @@ def test_a_program_is_accepted_and_its_candidates_are_right(name: str, folder: P
     assert {each.status for each in measured} == {"ok"}, [each.message for each in measured]
 
 
-@pytest.mark.parametrize(
+@parametrized(
     ("options", "ending"),
     [
         ((), "1 skipped"),
@@ -64,6 +65,7 @@ def test_a_program_is_accepted_and_its_candidates_are_right(name: str, folder: P
         (("--complete", "--without-polybench"), "1 skipped"),
     ],
     ids=" ".join,
+    quick=1,
 )
 def test_only_where_it_could_not_be_fetched_it_may_lack_in_a_complete_run(
     options: tuple[str, ...], ending: str, tmp_path: Path

@@ -7,6 +7,7 @@ from pathlib import Path
 import islpy as isl
 import pytest
 from computed import check_kernels, parse
+from marks import parametrized
 
 from polydl import pipeline
 from polydl.errors import IllegalVariantError
@@ -79,7 +80,7 @@ def test_parts_are_convolutions_in_steps_of_one(taps: int, counts: list[tuple[in
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("layout", LAYOUTS)
+@parametrized("layout", LAYOUTS, quick=1)
 def test_parts_in_tiles_compute_the_same(layout: str, tmp_path: Path) -> None:
     scop = parse(tmp_path, strided(layout))
     machine = Machine.detect(None, 1)

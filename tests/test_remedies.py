@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from marks import parametrized
 
 from polydl.errors import PolydlError, SourceError
 from polydl.frontend.pet import parse
@@ -136,7 +137,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+@parametrized("case", CASES.values(), ids=list(CASES), quick=4)
 def test_the_remedy_is_to_the_point_and_true(case: Case, tmp_path: Path) -> None:
     path = tmp_path / "nest.c"
     path.write_text(case.source)

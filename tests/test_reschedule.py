@@ -192,7 +192,7 @@ def test_the_same_is_computed_on_threads_and_on_one(name: str, scops: dict[str, 
     check_kernels(tmp_path, scop, [pipeline.kernel(applied(scop, step), 32) for step in chosen])
 
 
-@pytest.mark.parametrize("name", STENCILS)
+@parametrized("name", STENCILS, quick=1)
 def test_dependences_move_to_the_new_loops_as_isl_would_find_them_there(name: str, scops: dict[str, Scop]) -> None:
     steps = proposed(scops[name])
     assert steps
@@ -338,7 +338,7 @@ def test_a_statement_alone_keeps_the_loops_over_tiles_outside_too(scops: dict[st
     assert nest.nest.loops == ("t", "i", "j")
 
 
-@pytest.mark.parametrize("name", STENCILS)
+@parametrized("name", STENCILS, quick=2)
 def test_every_instance_has_its_place_and_costs_are_those_of_boxes(name: str, scops: dict[str, Scop]) -> None:
     scop = scops[name]
     one = applied(scop, proposed(scop)[0])

@@ -11,6 +11,8 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
+from marks import parametrized
 
 from polydl.cli import main as polydl_command
 
@@ -97,9 +99,24 @@ def test_each_measured_table_of_other_pages_has_its_samples_or_leads_to_them(pag
     assert not outside
 
 
+# Bytes of compressed samples from which a table takes more than a second.
+_LARGE = 25_000
+
+
+def by_size(*cases: tuple[str, str, list[object]]) -> list[ParameterSet]:
+    """Tables, those of many samples marked slow."""
+    large = [
+        any(isinstance(each, Path) and each.suffix == ".xz" and each.stat().st_size > _LARGE for each in case[2])
+        for case in cases
+    ]
+    return [
+        pytest.param(*case, marks=[pytest.mark.slow] if slow else []) for case, slow in zip(cases, large, strict=True)
+    ]
+
+
 @pytest.mark.parametrize(
     ("page", "module", "arguments"),
-    [
+    by_size(
         ("2026-11-21-cachegrind", "experiments.cachegrind.report", [DATA / "cachegrind.json"]),
         ("2026-11-21-cachegrind", "experiments.cachegrind.report", [DATA / "cachegrind_unseen.json"]),
         ("2026-11-23-epyc-zen5", "experiments.layers", ["table", DATA / "resnet-zen5.json.xz"]),
@@ -192,9 +209,7 @@ def test_each_measured_table_of_other_pages_has_its_samples_or_leads_to_them(pag
         ("2026-11-26-epyc-zen5", "experiments.narrow_types", ["table", DATA / "narrow-types-zen5.jsonl"]),
         ("2026-11-26-epyc-zen5", "experiments.quantized_layers", ["table", DATA / "quantized-layers-zen5.jsonl"]),
         ("2026-11-26-epyc-zen5", "experiments.layers", ["table", DATA / "resnet-zen5-28.json.xz"]),
-        pytest.param(
-            "2026-11-26-layers", "experiments.layers", ["table", DATA / "layers-zen5.json.xz"], marks=pytest.mark.slow
-        ),
+        ("2026-11-26-layers", "experiments.layers", ["table", DATA / "layers-zen5.json.xz"]),
         ("2026-11-26-layers", "experiments.layers", ["table", DATA / "layers-zen5-60-picks.json.xz"]),
         ("2026-11-26-epyc-zen5", "experiments.budget", ["table", DATA / "budget-zen5.jsonl"]),
         ("2026-11-26-polybench", "experiments.polybench", ["table", DATA / "polybench-large-zen5.json.xz"]),
@@ -213,7 +228,7 @@ def test_each_measured_table_of_other_pages_has_its_samples_or_leads_to_them(pag
         ("2026-11-26-epyc-zen4", "experiments.first_picks", ["table", DATA / "first-picks-zen4.jsonl"]),
         ("2026-11-26-epyc-zen4", "experiments.same_set", ["table", DATA / "same-set-zen4.jsonl"]),
         ("2026-11-21-analysis", "experiments.analysis_benchmark", ["--table", "--out", DATA / "analysis.json"]),
-    ],
+    ),
 )  # fmt: skip
 def test_tables_are_those_of_the_data(
     page: str, module: str, arguments: list[object], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -231,7 +246,7 @@ def test_tables_are_those_of_the_data(
     assert [line for line in output if "AVX2 path" in line and line[0] != "|" and line.rstrip(".") not in words] == []
 
 
-@pytest.mark.parametrize(("data", "layers"), [("resnet-xeon-16-cores", 6), ("resnet-xeon-16-cores-2", 10)])
+@parametrized(("data", "layers"), [("resnet-xeon-16-cores", 6), ("resnet-xeon-16-cores-2", 10)], quick=1)
 def test_the_runs_on_sixteen_cores_are_those_of_the_data(
     data: str, layers: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -245,6 +260,7 @@ def test_the_runs_on_sixteen_cores_are_those_of_the_data(
     assert [line for line in printed if line not in shown] == []
 
 
+@pytest.mark.slow
 def test_what_records_say_of_rankers_is_that_of_the_data(capsys: pytest.CaptureFixture[str]) -> None:
     """What a ranker predicts is of the code of its day; the page has more lines and columns, of such rankers."""
     text = (ROOT / "docs" / "results" / "2026-11-26-ranking.md").read_text(encoding="utf-8")

@@ -7,6 +7,7 @@ from itertools import product
 
 import islpy as isl
 import pytest
+from marks import parametrized
 from nest_factory import Work, make_scop
 from reuse_enumeration import enumerate_working_sets
 from reuse_examples import CACHES, schedules
@@ -50,7 +51,7 @@ TOGETHER = Work(
 )
 
 
-@pytest.mark.parametrize("line_bytes", [None, 8, 64])
+@parametrized("line_bytes", [None, 8, 64], quick=1)
 @pytest.mark.parametrize(
     ("work", "orders"),
     [
@@ -174,6 +175,7 @@ def test_parts_without_a_common_iterator() -> None:
     assert together == Positions(0, sum(1 << 18 * plane + 4 * n for plane in range(2) for n in range(3)))
 
 
+@pytest.mark.slow
 def test_enumerations_use_the_quota(monkeypatch: pytest.MonkeyPatch) -> None:
     """A nest of 160,801 iterations, whose image isl would count for long, in less than so many operations."""
     monkeypatch.setattr(reuse_isl, "_nests", {})

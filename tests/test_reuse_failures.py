@@ -110,6 +110,7 @@ def give_up_on(patch: pytest.MonkeyPatch, rows: tuple[int, ...]) -> None:
     patch.setattr("polydl.reuse.variants.working_sets_of_many", failing)
 
 
+@pytest.mark.slow
 def test_larger_caches_never_hold_less() -> None:
     """A property of Algorithm 2 over sampled variants: what fits moves inwards as a level grows."""
     nest = parse(EXAMPLES / "matmul.c")

@@ -156,6 +156,7 @@ random_numbers = st.randoms(use_true_random=True)
 relaxed = settings(suppress_health_check=list(HealthCheck))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("examples", [100, pytest.param(1300, marks=pytest.mark.slow)])
 def test_boxes(examples: int) -> None:
     """Enumeration, isl, the closed form of one and of many schedules; 1,000 nests of 1,300 are distinct and counted."""
@@ -192,6 +193,7 @@ def test_boxes(examples: int) -> None:
         assert covered.counts[feature] >= least * examples // 1300, feature
 
 
+@pytest.mark.slow
 def test_threads_that_share_a_cache() -> None:
     """The closed form and isl on 100 nests; where no thread shares anything, it is Algorithm 2 as printed."""
     compared = different = 0
@@ -210,6 +212,7 @@ def test_threads_that_share_a_cache() -> None:
     assert different >= 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("examples", "distinct"), [(50, 25), pytest.param(400, 250, marks=pytest.mark.slow)])
 def test_triangles_and_divisions(examples: int, distinct: int) -> None:
     """Enumeration and isl on nests that are no boxes."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from computed import check_kernels, parse, separate
 from machines import detected, machine_with
+from marks import parametrized
 
 from polydl import pipeline
 from polydl.errors import IllegalVariantError
@@ -181,6 +182,7 @@ def test_coalesced_variants_compute_the_same(tmp_path: Path) -> None:
     assert {type(step) for variant in chosen for step in variant.rewrites} == {Coalesce}
 
 
+@pytest.mark.slow
 @pytest.mark.native
 @needs_libxsmm
 def test_calls_may_sum_over_a_part_of_many_channels(tmp_path: Path) -> None:
@@ -227,7 +229,7 @@ def test_a_gathering_that_makes_no_sense_is_refused(step: Gather, word: str, tmp
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("stride", [1, 2])
+@parametrized("stride", [1, 2], quick=1)
 def test_plain_convolutions_with_strides_or_short_rows_are_gathered(tmp_path: Path, stride: int) -> None:
     chosen = run_rewritten(plain(tmp_path, stride), tmp_path, kind=Gather)
     uses = {(step.m, step.k) for variant in chosen for step in variant.steps if isinstance(step, UseMicrokernel)}
@@ -270,8 +272,8 @@ def test_an_unfolding_that_makes_no_sense_is_refused(step: Unfold, word: str, tm
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(
-    ("stride", "roles"), [(1, {("y_x", "c"), ("y_x", "r"), ("y_x", "s")}), (2, {("x", "r_s"), ("x", "c")})]
+@parametrized(
+    ("stride", "roles"), [(1, {("y_x", "c"), ("y_x", "r"), ("y_x", "s")}), (2, {("x", "r_s"), ("x", "c")})], quick=1
 )
 def test_plain_convolutions_are_unfolded(stride: int, roles: set[tuple[str, str]], tmp_path: Path) -> None:
     source = PLAIN.format(stride=stride, rows=5 * stride + 3, columns=4 * stride + 3).replace("40", "64")
@@ -295,6 +297,7 @@ def row_copies(scop: Scop) -> list[type[RewriteStep]]:
     return [type(each.steps[0]) for rewrite in (GATHER, UNFOLD) for each in rewrite.propose(request)]
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_rows_of_the_output_are_coalesced_too(tmp_path: Path) -> None:
     source = PLAIN.replace("{stride} * y + r", "y").replace("{stride} * x + s", "x").replace("[3][3]", "")
@@ -388,6 +391,7 @@ void f(float out[4][16][32][16], const float flt[4][8][8][16], const float in[8]
 """
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_columns_whose_sums_share_places_in_caches_are_brought_together(tmp_path: Path) -> None:
     scop = parse(tmp_path, STRIDED.format(columns=64, used=32))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from computed import check_kernels, parse
+from marks import parametrized
 
 from polydl import pipeline
 from polydl.ir.scop import Scop
@@ -32,7 +33,7 @@ def locals_of(scop: Scop) -> list[str]:
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(
+@parametrized(
     "text",
     [
         "float t = rintf(x[i] * 4); t = t < -3 ? -3 : t; t = t > 3 ? 3 : t; y[i] = t;",
@@ -41,6 +42,7 @@ def locals_of(scop: Scop) -> list[str]:
         "signed char t = n[i]; t += n[i] / 3; t *= 5; z[i] = t / 2;",
         "float t = x[i]; if (t < 0) t = 0; y[i] = t; t = t * x[i + 3]; y[i] += t;",
     ],
+    quick=1,
 )
 def test_values_in_turn_need_no_array(text: str, tmp_path: Path) -> None:
     scop = nest(tmp_path, text)
@@ -49,7 +51,7 @@ def test_values_in_turn_need_no_array(text: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(
+@parametrized(
     "text",
     [
         # Each call of a function that takes time is made once.
@@ -58,6 +60,7 @@ def test_values_in_turn_need_no_array(text: str, tmp_path: Path) -> None:
         "float t = y[i]; t = t + 1; y[i] = 2; y[i] += t;",
         "float t = x[i]; " + "t += x[i + 1] * 0.5f; " * 60 + "y[i] += t;",
     ],
+    quick=1,
 )
 def test_values_that_cannot_be_forwarded_are_elements_of_an_array(text: str, tmp_path: Path) -> None:
     scop = nest(tmp_path, text)

@@ -12,6 +12,7 @@ import termios
 from pathlib import Path
 
 import pytest
+from marks import parametrized
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 COLUMNS, ROWS = 80, 24
@@ -47,6 +48,7 @@ def assert_fits(rows: list[str]) -> None:
     assert max(map(len, rows)) <= COLUMNS
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_the_answer_of_optimize_stands_on_the_screen_as_a_whole(tmp_path: Path, quick_command: Path) -> None:
     sizes = ["-D", "nImg=1", "-D", "ofh=8", "-D", "ofw=8", "--threads", "1"]
@@ -72,7 +74,7 @@ def test_the_answer_of_fuse_stands_on_the_screen_as_a_whole(tmp_path: Path, quic
     assert any("4 of 6 pairs of operators can be fused; -v says why others can't" in row for row in rows)
 
 
-@pytest.mark.parametrize("command", ["variants", "analyze"])
+@parametrized("command", ["variants", "analyze"], quick=1)
 def test_what_is_known_of_a_product_stands_on_the_screen(command: str, tmp_path: Path, quick_command: Path) -> None:
     sizes = ["-D", "M=96", "-D", "N=64", "-D", "K=80", "--threads", "1"]
     rows = shown([str(quick_command), command, str(EXAMPLES / "matmul.c"), *sizes], tmp_path)

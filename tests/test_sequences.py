@@ -54,7 +54,7 @@ def test_there_are_eleven() -> None:
     assert {path.stem for path in SEQUENCES} == BEST.keys()
 
 
-@pytest.mark.parametrize("path", SEQUENCES, ids=lambda path: path.stem)
+@parametrized("path", SEQUENCES, ids=lambda path: path.stem, quick=4)
 def test_the_best_combination_is_the_expected_one(path: Path) -> None:
     found = combinations(pipeline.parse(path))
     assert set(found[0].groups) == BEST[path.stem]
@@ -63,7 +63,7 @@ def test_the_best_combination_is_the_expected_one(path: Path) -> None:
 
 
 @pytest.mark.native
-@parametrized("path", SEQUENCES, ids=lambda path: path.stem, quick=2)
+@parametrized("path", SEQUENCES, ids=lambda path: path.stem, quick=1)
 def test_fused_sequences_compute_the_same(path: Path, tmp_path: Path) -> None:
     size = 4000 if "8388608" in path.read_text() else 90
     scop = pipeline.parse(path, defines={"N": size})
@@ -93,7 +93,7 @@ def test_batch_normalization_is_done_block_by_block() -> None:
     assert body["S8"] == body["S9"] != body["S2"]
 
 
-@pytest.mark.parametrize(("channels", "side"), [(256, 24), (256, 28), (192, 28)])
+@parametrized(("channels", "side"), [(256, 24), (256, 28), (192, 28)], quick=1)
 def test_where_arithmetic_takes_longest_both_sums_are_still_taken_in_one_pass(channels: int, side: int) -> None:
     """Of what should take as long, the fewer bytes; measured on a processor whose caches are faster than that."""
     sizes = {"nImg": 1, "nChannels": channels, "height": side, "width": side}
@@ -105,7 +105,7 @@ def test_where_arithmetic_takes_longest_both_sums_are_still_taken_in_one_pass(ch
     assert any({"S2", "S3", "S9"} <= {*step.statements} for step in fused)
 
 
-@pytest.mark.parametrize(("height", "tensors"), [(112, 3), (176, 4)])
+@parametrized(("height", "tensors"), [(112, 3), (176, 4)], quick=1)
 def test_a_block_that_the_second_cache_holds_is_read_once(height: int, tensors: int) -> None:
     """What is written, here once and after a fetch, need not fit as well; one pixel that was read is not the block."""
     scop = pipeline.parse(EXAMPLES / "bnorm_train.c", defines={"nImg": 1, "height": height, "width": 128})
@@ -114,6 +114,7 @@ def test_a_block_that_the_second_cache_holds_is_read_once(height: int, tensors: 
     assert best.prediction.bytes == pytest.approx(tensors * scop.array("input").bytes, rel=0.01)
 
 
+@pytest.mark.slow
 def test_without_reassociation_no_sum_is_split(tmp_path: Path) -> None:
     scop = pipeline.parse(EXAMPLES / "sequences" / "bicgk.c", defines={"N": 64})
     machine = detected(threads=2)
@@ -181,6 +182,7 @@ def test_the_command_says_what_is_fused_and_why_not(tmp_path: Path) -> None:
     assert (tmp_path / "made" / "gemver_polydl.c").exists()
 
 
+@pytest.mark.slow
 def test_sums_of_lanes_keep_their_order_where_they_must() -> None:
     scop = pipeline.parse(EXAMPLES / "bnorm_train.c", defines={"nImg": 2, "height": 7, "width": 7})
 

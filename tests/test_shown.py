@@ -195,7 +195,7 @@ def test_steps_of_a_nest_read_as_a_sentence() -> None:
     assert nest_in_words(NestSchedule((Tile(0, "i", (8,)),))) == "i in tiles of 8"
 
 
-@pytest.mark.parametrize("example", ["conv.c", "matmul.c", "bnorm_residual.c"])
+@parametrized("example", ["conv.c", "matmul.c", "bnorm_residual.c"], quick=1)
 def test_every_variant_has_words_without_names_of_generated_loops(example: str) -> None:
     defines = {"conv.c": {"nImg": 1}, "matmul.c": {"M": 96, "N": 1024, "K": 256}}.get(example, {})
     scop = pipeline.parse(ROOT / "examples" / example, defines=defines)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from machines import machine_with
+from marks import parametrized
 
 from polydl import pipeline
 from polydl.variants.decisions import count
@@ -58,7 +59,7 @@ void f(float y[200][240], const float x[240][200])
 """
 
 
-@pytest.mark.parametrize(
+@parametrized(
     ("source", "threads", "microkernel"),
     [
         (PRODUCT, 1, "c"),
@@ -68,6 +69,7 @@ void f(float y[200][240], const float x[240][200])
         (TRIANGLE, 2, "none"),
         (IN_PLACE, 2, "none"),
     ],
+    quick=1,
 )
 def test_the_interval_holds_the_enumerated_number(tmp_path: Path, source: str, threads: int, microkernel: str) -> None:
     path = tmp_path / "nest.c"

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from chance import SEARCHES, shares_by_lot
+from marks import parametrized
 from recorded_space import best, bounded, landscape, measured
 from reuse_examples import MACHINE
 
@@ -61,7 +62,7 @@ def test_the_same_seed_gives_the_same_search(name: str) -> None:
     assert one == other
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name != "random"])
+@parametrized("name", [name for name in NAMES if name != "random"], quick=2)
 def test_every_strategy_beats_1000_that_search_by_lot(name: str) -> None:
     """By the share of the best after 30 measurements, over a few spaces and seeds."""
     by_lot = shares_by_lot([space(seed) for seed in ROWS for _ in range(3)], 30)
@@ -273,7 +274,7 @@ def test_walks_end_at_legal_variants_whose_decisions_are_known(product: Scop) ->
         assert set(each.decisions(variant)) == set(walks[0].values) or each.root.undecided == ("rewrites",)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@parametrized("name", NAMES, quick=1)
 def test_strategies_search_loops(name: str, product: Scop) -> None:
     """Here every variant takes what the cost model says."""
     each = ranked_space(product)

@@ -143,6 +143,7 @@ def test_sums_side_by_side_are_right(source: str, sizes: tuple[int, ...], thread
     run(space, using(space, Unroll, 6), threads, tmp_path)
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_the_order_of_sums_is_kept_where_it_must_be(tmp_path: Path) -> None:
     space = space_of(tmp_path / "nest.c", APART.format(16, 90), 1, numerics="strict")
@@ -200,7 +201,7 @@ def test_updates_may_use_shorter_vectors(tmp_path: Path) -> None:
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("strict", [False, True])
+@parametrized("strict", [False, True], quick=1)
 def test_factors_that_a_loop_leaves_alone_are_right(strict: bool, tmp_path: Path) -> None:
     loops = "for (int i = 0; i < 16; i++) for (int j = 0; j < 90; j++)"
     source = (

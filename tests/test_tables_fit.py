@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from library_kernels import DECISION, KERNELS
+from marks import parametrized
 from nest_factory import convolution, make_scop, matmul
 from page_documents import document as run_document
 from symbolic_nests import product, symbolic
@@ -65,7 +66,7 @@ def test_many_nests_have_their_times_and_folders(width: int, tmp_path: Path) -> 
     assert "3 nests: 2 optimized, 1 failed; 1 were answered before" in text
 
 
-@pytest.mark.parametrize("verbose", [False, True])
+@parametrized("verbose", [False, True], quick=2)
 def test_a_library_has_its_kernels_and_the_shapes_that_lose_most(width: int, verbose: bool, tmp_path: Path) -> None:
     nest = symbolic(product("A[i][k]", "B[k][j]", "float", ""), tmp_path)
     kernels = {name: Kernel(blocking=blocking) for name, blocking in KERNELS.items()}

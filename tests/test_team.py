@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from library_kernels import THREADS
 from machines import machine_with
+from marks import parametrized
 from symbolic_nests import product, symbolic
 
 from polydl.codegen import team
@@ -285,7 +286,7 @@ def said(folder: Path, text: str, call: str, *flags: str, threads: int = 2, tool
     return subprocess.run([folder / "program"], env=environment, capture_output=True, text=True, check=True).stdout
 
 
-@pytest.mark.parametrize(
+@parametrized(
     ("name", "call", "between"),
     [
         ("matmul_relu/c", "matmul_relu((void *)c, (void *)a, (void *)b)", 2),
@@ -296,6 +297,7 @@ def said(folder: Path, text: str, call: str, *flags: str, threads: int = 2, tool
             0,
         ),
     ],
+    quick=1,
 )
 def test_emitted_functions_choose_and_give_the_same_answer_on_any_threads(
     tmp_path: Path, name: str, call: str, between: int

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from computed import check_kernels, parse
 from emitted_text import emitted_text
+from marks import parametrized
 
 from polydl import pipeline
 from polydl.ir.kernel import KernelSource
@@ -80,7 +81,7 @@ def kernels(scop: Scop) -> list[KernelSource]:
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("source", [PIXELS, MARKED, UNUSED, EARLIER], ids=["pixels", "marked", "unused", "earlier"])
+@parametrized("source", [PIXELS, MARKED, UNUSED, EARLIER], ids=["pixels", "marked", "unused", "earlier"], quick=1)
 def test_all_variants_compute_what_the_source_does(source: str, tmp_path: Path) -> None:
     scop = parse(tmp_path, source)
     check_kernels(tmp_path, scop, kernels(scop), threads=1)

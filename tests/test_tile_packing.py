@@ -173,7 +173,7 @@ def test_rows_are_far_apart_that_need_a_page_each_or_more_pages_than_the_first_t
     assert far_apart(stride_bytes, rows, core) == apart
 
 
-@pytest.mark.parametrize(("vector_bytes", "rows"), [(32, 32), (64, 64)])
+@parametrized(("vector_bytes", "rows"), [(32, 32), (64, 64)], quick=1)
 def test_panels_are_four_vectors_wide(tmp_path: Path, vector_bytes: int, rows: int) -> None:
     # B's rows are 3072 bytes long.
     scop = pipeline.parse(_written(tmp_path, PRODUCT.replace("37", "128").format(n=768, k=1024)))

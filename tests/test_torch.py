@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from marks import parametrized
 
 import polydl
 from polydl.models import program
@@ -105,7 +106,7 @@ def test_kernels_are_searched_for_and_stored(tmp_path: Path) -> None:
     assert "loops" in str(first.report())
 
 
-@pytest.mark.parametrize("name", ["SiLU", "Hardswish", "ReLU6", "GELU", "Sigmoid", "Hardsigmoid", "Tanh"])
+@parametrized("name", ["SiLU", "Hardswish", "ReLU6", "GELU", "Sigmoid", "Hardsigmoid", "Tanh"], quick=1)
 def test_functions_behind_a_convolution(as_it_is: None, name: str) -> None:
     fast = check(nn.Sequential(nn.Conv2d(4, 8, 1), getattr(nn, name)()), 4 * data(1, 4, 5, 5))
     assert fast.foreign_operators == 0
@@ -135,7 +136,7 @@ def test_branches_are_concatenated(as_it_is: None) -> None:
     assert check(Branches(), data(1, 4, 6, 6)).native_calls == 1
 
 
-@pytest.mark.parametrize(("channels", "groups"), [(32, 4), (80, 8), (20, 5), (16, 1)])
+@parametrized(("channels", "groups"), [(32, 4), (80, 8), (20, 5), (16, 1)], quick=1)
 def test_groups_of_channels_are_normalized(as_it_is: None, channels: int, groups: int) -> None:
     """Groups are blocks of channels, or cross them, or there are no blocks."""
     torch.manual_seed(3)
@@ -147,7 +148,7 @@ def test_groups_of_channels_are_normalized(as_it_is: None, channels: int, groups
     assert [each.operator for each in fast.report().operators][-2].endswith("channels, silu")
 
 
-@pytest.mark.parametrize("name", ["GELU", "SiLU", "Tanh", "Hardswish"])
+@parametrized("name", ["GELU", "SiLU", "Tanh", "Hardswish"], quick=1)
 def test_functions_behind_a_layer_normalization(as_it_is: None, name: str) -> None:
     norm = nn.LayerNorm(8)
     for tensor in norm.parameters():
@@ -156,7 +157,7 @@ def test_functions_behind_a_layer_normalization(as_it_is: None, name: str) -> No
     assert len(fast.report().operators) == 1
 
 
-@pytest.mark.parametrize("channels", [64, 40, 12])
+@parametrized("channels", [64, 40, 12], quick=1)
 def test_channels_are_taken_apart_and_pixels_repeated(as_it_is: None, channels: int) -> None:
     class Parts(nn.Module):  # type: ignore[misc]
         def __init__(self) -> None:
@@ -379,6 +380,7 @@ def test_times_of_operators_within_a_call(as_it_is: None, tmp_path: Path) -> Non
         loaded.operator_seconds(np.zeros((1, 3, 12, 11), np.float32))
 
 
+@pytest.mark.slow
 def test_options_of_the_backend(as_it_is: None) -> None:
     from polydl.torch.backend import compile_graph
 

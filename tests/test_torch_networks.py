@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from marks import parametrized
 
 from polydl.models import program
 from polydl.models.kernels import as_written
@@ -25,7 +26,7 @@ def as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     keep_nests_as_written(monkeypatch)
 
 
-@pytest.mark.parametrize("name", NETWORKS)
+@parametrized("name", NETWORKS, quick=1)
 def test_a_network_is_one_native_call(name: str) -> None:
     torch.manual_seed(0)
     make, shape = NETWORKS[name]
@@ -33,6 +34,7 @@ def test_a_network_is_one_native_call(name: str) -> None:
     assert (fast.native_calls, fast.foreign_operators) == (1, 0), str(fast.report())
 
 
+@pytest.mark.slow
 def test_a_language_model_is_one_native_call_behind_its_embedding() -> None:
     torch.manual_seed(0)
     fast = check(GPT(), torch.randint(0, 20, (2, 6)))
@@ -40,7 +42,7 @@ def test_a_language_model_is_one_native_call_behind_its_embedding() -> None:
     assert [each.operator for each in fast.report().kept] == ["embedding"]
 
 
-@pytest.mark.parametrize("seconds", [1e-9, 10.0])
+@parametrized("seconds", [1e-9, 10.0], quick=1)
 def test_the_choice_between_kernels_and_pytorch_is_remembered(
     seconds: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,6 +7,7 @@ import pickle
 from typing import Any
 
 import pytest
+from marks import parametrized
 
 import polydl
 
@@ -204,7 +205,7 @@ def test_types_that_are_checked_split_no_call() -> None:
     whole(Computed(lambda _, x: (x.float() * 2).to(torch.float32) + 1), data(3, 8))
 
 
-@pytest.mark.parametrize(
+@parametrized(
     ("function", "inputs", "reason"),
     [
         (lambda _, x: torch.einsum("bij,bkj->bik", x * 2, x).relu(), [data(2, 5, 6)], "no kernel for einsum"),
@@ -218,6 +219,7 @@ def test_types_that_are_checked_split_no_call() -> None:
         (lambda _, x: torch.div(x * 2, 3, rounding_mode="floor"), [data(3, 8)], "rounds"),
         (lambda _, x: functional.conv3d(x * 2, torch.ones(2, 3, 1, 1, 1)), [data(1, 3, 2, 2, 2)], "conv3d"),
     ],
+    quick=1,
 )
 def test_what_has_no_kernel_runs_right_with_the_reason(function: Any, inputs: list[Any], reason: str) -> None:
     fast = check(Computed(function, weight=data(9, 6), filters=data(4, 3, 3, 3)), *inputs)

@@ -213,6 +213,7 @@ def simulated(scop: Scop, works: list[Work], plan: Plan, caches: list[Geometry])
     return [model.misses for model in models]
 
 
+@pytest.mark.slow
 def test_a_product_in_any_order_and_cache() -> None:
     work = matmul(20, 24, 28)
     scop = make_scop([work])

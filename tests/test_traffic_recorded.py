@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from machines import machine_with
+from marks import parametrized
 
 from polydl import pipeline
 from polydl.machine.processors import generic
@@ -42,7 +43,7 @@ def ranks(values: Any) -> Any:
     return ((2 * np.cumsum(counts) - counts - 1) / 2)[inverse]
 
 
-@pytest.mark.parametrize("name", RECORDED)
+@parametrized("name", RECORDED, quick=1)
 @pytest.mark.parametrize("number", range(7))
 def test_predictions_order_variants_as_simulated_caches_do(name: str, number: int) -> None:
     document = recorded(name)

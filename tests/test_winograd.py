@@ -176,7 +176,7 @@ def test_shared_sums_compute_the_same_with_fewer_operations(size: tuple[int, int
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(
+@parametrized(
     ("source", "sizes"),
     [
         (blocked(12, 16), {(4, 4), (2, 2)}),
@@ -187,11 +187,13 @@ def test_shared_sums_compute_the_same_with_fewer_operations(size: tuple[int, int
         (blocked(11, 9, r=3, s=1), {(4,), (2,)}),
         (blocked(10, 10, r=2, s=3), {(5, 4), (3, 2)}),
     ],
+    quick=1,
 )
 def test_blocked_layouts(source: str, sizes: set[tuple[int, ...]], tmp_path: Path) -> None:
     assert check(parse(tmp_path, source), tmp_path) == sizes
 
 
+@pytest.mark.slow
 @pytest.mark.native
 @parametrized("layout", LAYOUTS, quick=1)
 @parametrized("element", ["float", "double"], quick=1)
@@ -220,6 +222,7 @@ def test_filters_that_are_turned_round(tmp_path: Path) -> None:
         winograd(base, Winograd("S0", (("y", "r", 4), ("x", "s", 4)), 2))
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_groups_with_filters_of_their_own(tmp_path: Path) -> None:
     source = (
@@ -229,6 +232,7 @@ def test_groups_with_filters_of_their_own(tmp_path: Path) -> None:
     assert check(scop, tmp_path, threads=2) == {(4, 4), (2, 2)}
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_channels_in_blocks_when_filters_are_large(tmp_path: Path) -> None:
     source = plain("nchw", k=384, w=9).replace("[20]", "[128]").replace("c < 20", "c < 128").replace("[2][", "[1][")
@@ -255,7 +259,7 @@ def test_filters_that_hold_the_same_at_every_call_are_transformed_whole_as_well(
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("threads", [1, 2])
+@parametrized("threads", [1, 2], quick=1)
 def test_points_of_parts_of_the_image_where_all_do_not_fit_a_cache(threads: int, tmp_path: Path) -> None:
     scop = parse(tmp_path, blocked(9, 50, n=2, zero=ZERO))
     base = separate(scop)
@@ -264,6 +268,7 @@ def test_points_of_parts_of_the_image_where_all_do_not_fit_a_cache(threads: int,
     assert check(scop, tmp_path, threads, "4K,16K,1M") == {(4, 4), (2, 2)}
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_rows_and_columns_that_a_condition_leaves_out(tmp_path: Path) -> None:
     scop = parse(tmp_path, CONDITIONAL)
@@ -387,7 +392,7 @@ def test_a_step_that_does_not_fit_is_refused(step: Winograd, word: str, tmp_path
 
 
 @pytest.mark.native
-@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@parametrized("compiler", ["gcc", "clang"], quick=1)
 @pytest.mark.parametrize("layout", ["blocked", "nchw"])
 def test_the_code_is_free_of_warnings(compiler: str, layout: str, tmp_path: Path) -> None:
     if shutil.which(compiler) is None:

@@ -8,6 +8,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from marks import parametrized
 
 import polydl
 from polydl.errors import OptionError
@@ -38,7 +39,7 @@ def test_the_tables_are_complete() -> None:
     assert names() == (*suite("conv"), *suite("gemm"))
 
 
-@pytest.mark.parametrize(("name", "layout"), SAMPLE)
+@parametrized(("name", "layout"), SAMPLE, quick=5)
 def test_the_nest_parses_and_does_the_work_it_says(name: str, layout: Layout, tmp_path: Path) -> None:
     made = workload(name, layout=layout)
     scop = polydl.parse(made.write(tmp_path), function=made.function)

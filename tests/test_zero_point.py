@@ -98,7 +98,7 @@ def test_convolutions_of_bytes_lose_their_zero_point_too(tmp_path: Path) -> None
     check_kernels(tmp_path, scop, [pipeline.kernel(apply(scop, Variant((ZeroPoint("S0", "in"),)), ()), 32)])
 
 
-@pytest.mark.parametrize("level", ["strict", "bounded"])
+@parametrized("level", ["strict", "bounded"], quick=1)
 def test_what_follows_on_the_results_waits_for_their_correction(level: Numerics, tmp_path: Path) -> None:
     """What is attached to the product in the source is not where the sums are corrected behind it."""
     text = PRODUCT.format(
@@ -172,6 +172,7 @@ void f(unsigned char Y[20][24], const unsigned char A[20][40], const signed char
 """
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_sums_that_begin_with_a_bias_begin_with_the_correction_and_leave_as_bytes(tmp_path: Path) -> None:
     """No pass over the sums is left: what sets them corrects them, and what rounds them joins the product's tiles."""

@@ -77,6 +77,7 @@ def test_the_reduction_loops_outside_of_the_call_decide_which_call_is_first(tmp_
     assert tails <= {"1", "k_t1 == 0", "(k_t2 == 0) && (k_t1 == 0)", "(k_t1 == 0) && (k_t2 == 0)"}
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_another_value_than_zero_keeps_its_nest(tmp_path: Path) -> None:
     scop, made = kernels(tmp_path, PRODUCT.format(value="0.5f"), "auto")
@@ -85,6 +86,7 @@ def test_another_value_than_zero_keeps_its_nest(tmp_path: Path) -> None:
     check_kernels(tmp_path, scop, made)
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_loops_of_one_iteration_need_no_partner(tmp_path: Path) -> None:
     source = """
