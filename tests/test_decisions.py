@@ -173,20 +173,6 @@ def test_draws_come_first_and_are_refused_as_soon_as_a_constraint_breaks() -> No
     assert {values["s"] for values in kept} == {"red", "blue"}
 
 
-def test_draws_keep_to_the_candidate() -> None:
-    space = colours()
-    assert space.root is not None
-    blue = space.root.take("s", "blue")
-    sampler, generator = Sampler(space, (Draw(space.names, _any(space)),), blue), random.Random(3)
-    drawn = [values for _ in range(300) if (values := sampler.sample(generator)) is not None]
-    assert len({row(values) for values in drawn}) == 6
-    assert all(values["s"] == "blue" for values in drawn)
-
-
-def _any(space: DecisionSpace) -> Callable[[Assignment, random.Random], Assignment]:
-    return lambda _, generator: {each.name: generator.choice(each.values) for each in space.decisions}
-
-
 def test_what_is_wrong_is_said_in_words() -> None:
     space = colours()
     assert space.check({"n": "red", "e": "red", "s": "green", "w": "blue"}) == ("n and e have one colour",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -18,6 +19,7 @@ from marks import parametrized
 from polydl import pipeline
 from polydl.variants.choice import Choice, runs
 from polydl.variants.decisions import Partial, complete, count, enumerate_all
+from polydl.variants.forms import Forms
 from polydl.variants.nest_facts import fixed_and_free
 from polydl.variants.nest_rules import CACHE_TILED_LOOPS
 from polydl.variants.parallel_loops import parallel_choices
@@ -156,10 +158,40 @@ def test_all_choices_are_those_of_brute_force_in_the_same_order(name: str) -> No
     expected = brute_force(name)
     assert expected
     assert nest.choices == expected
-    assert nest.size() == sum(1 for _ in forms(nest)) or nest.plain
-    assert nest.illegal() == sum(not is_legal for _, is_legal in forms(nest))
+    assert nest.root is not None
+    left = [is_legal for choice, is_legal in forms(nest) if _leaves(nest.root, _form_values(nest, choice))]
+    assert nest.size() == len(left)
+    assert nest.illegal() == left.count(False)
     if len(expected) < 1500:
         assert count(nest.root) == len({row(values) for values in values_of(name)})
+
+
+def _form_values(nest: NestSpace, form: Choice) -> dict[str, Any]:
+    return nest.model.form_values(nest.shapes.index(form.shape), form.tiles, form.order)
+
+
+def _leaves(candidate: Partial, values: dict[str, Any]) -> bool:
+    return all(value in candidate.values(name) for name, value in values.items())
+
+
+@pytest.mark.parametrize("name", NESTS)
+def test_the_forms_of_any_candidate_are_counted_and_drawn_as_brute_force_does(name: str) -> None:
+    nest = nest_of(name)
+    every = [_form_values(nest, form) for form, _ in forms(nest)]
+    generator = random.Random(4)
+    for _ in range(8):
+        partial = nest.root
+        for decision in generator.sample(nest.model.form_scope, min(3, len(nest.model.form_scope))):
+            assert partial is not None
+            partial = partial.take(decision, generator.choice(partial.values(decision))) or partial
+        assert partial is not None
+        own = Forms(nest.model, partial)
+        left = {row(values) for values in every if _leaves(partial, values)}
+        assert own.count == len(left)
+        drawn = Counter(row(own.draw_evenly(generator)) for _ in range(20 * len(left) if len(left) < 40 else 20))
+        assert set(drawn) <= left
+        if len(left) < 40:
+            assert set(drawn) == left
 
 
 @pytest.mark.parametrize("name", NESTS)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from polydl.variants.decisions import Assignment, Constraint, DecisionSpace, Partial
+from polydl.variants.decisions import Assignment, Constraint, DecisionSpace
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Draw:
 
 @dataclass(frozen=True, eq=False)
 class Sampler:
-    """Random assignments of a space, or such that a candidate may become.
+    """Random assignments of a space.
 
     Draws come first, one after the other. What they give is refused as soon as a constraint breaks of which all
     decisions have values. Decisions that are left are taken one by one, each evenly among the values that propagation
@@ -32,8 +32,6 @@ class Sampler:
     space: DecisionSpace
     #: What gives values to some decisions at once, in this order.
     draws: tuple[Draw, ...] = ()
-    #: What the assignments agree with; None for all of the space.
-    candidate: Partial | None = None
 
     @cached_property
     def _asked(self) -> tuple[tuple[Constraint, ...], ...]:
@@ -50,7 +48,7 @@ class Sampler:
     @cached_property
     def _complete(self) -> bool:
         """Whether nothing is left to ask once all draws are made."""
-        return self.candidate is None and {n for draw in self.draws for n in draw.names} == {*self.space.names}
+        return {name for draw in self.draws for name in draw.names} == {*self.space.names}
 
     def sample(self, generator: random.Random) -> dict[str, Any] | None:
         """An assignment, or None if what was drawn is not legal."""
@@ -65,7 +63,7 @@ class Sampler:
                     return None
         if self._complete:
             return values
-        candidate = self.space.root if self.candidate is None else self.candidate
+        candidate = self.space.root
         for drawn_name, value in values.items():
             candidate = None if candidate is None else candidate.take(drawn_name, value)
         while candidate is not None and (name := candidate.next_decision) is not None:

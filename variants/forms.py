@@ -11,14 +11,13 @@ from itertools import accumulate, combinations
 from math import factorial, prod
 from typing import Any
 
+from polydl.variants.choice import Run
 from polydl.variants.decisions import Assignment, Partial
 from polydl.variants.draws import Draw
 from polydl.variants.nest_model import INSIDE, OUTSIDE, NestModel, ParallelLoop, run_values, tile_name
 from polydl.variants.nest_rules import CACHE_TILED_LOOPS
 
 SHAPE_BIAS = 1.5
-# Orders drawn until one has an innermost loop that may be there.
-_TRIES = 20
 Tiles = tuple[tuple[str, int], ...]
 
 
@@ -64,10 +63,14 @@ class TileChoices(Sequence[Tiles]):
 
 @dataclass(frozen=True, eq=False)
 class Forms:
-    """The forms of a nest that keep to a candidate, whatever dependences say; all without a candidate."""
+    """The forms that a partly decided candidate of a nest may become, by the values that are left to its decisions.
+
+    They keep the constraints between decisions of a form but ``Dependences``, of which the candidate has what follows
+    from it. A walk through the tree of decisions would take each of them: they are millions.
+    """
 
     model: NestModel
-    candidate: Partial | None = None
+    candidate: Partial
 
     # ----------------------------------------------------------------------------------
     # How many
@@ -75,19 +78,20 @@ class Forms:
     @cached_property
     def shapes(self) -> tuple[int, ...]:
         """Numbers of shapes, in the order of their predicted speed."""
-        if self.candidate is None:
-            return tuple(range(len(self.model.facts.shapes)))
         return self.candidate.values("shape")
 
     @cached_property
     def tiles(self) -> Mapping[int, TileChoices]:
         """The tiles of each shape."""
         known: dict[tuple[tuple[str, tuple[int, ...]], ...], TileChoices] = {}
+        left = {loop: self.candidate.values(tile_name(loop)) for loop in self.model.tiled}
+        needed = {loop for loop, sizes in left.items() if 0 not in sizes}
         tiles = {}
         for shape in self.shapes:
-            sizes = self._sizes(shape)
+            own_sizes = self.model.sizes[shape].items()
+            fitting = {loop: [each for each in own if each in left[loop]] for loop, own in own_sizes}
+            sizes = tuple((loop, tuple(own)) for loop, own in fitting.items() if own)
             if sizes not in known:
-                needed = {loop for loop in self.model.tiled if not self._may_be_whole(loop)}
                 known[sizes] = TileChoices(
                     tuple(
                         TileBlock(chosen)
@@ -98,17 +102,6 @@ class Forms:
                 )
             tiles[shape] = known[sizes]
         return tiles
-
-    def _sizes(self, shape: int) -> tuple[tuple[str, tuple[int, ...]], ...]:
-        sizes = self.model.sizes[shape]
-        if self.candidate is None:
-            return tuple(sizes.items())
-        left = {loop: self.candidate.values(tile_name(loop)) for loop in sizes}
-        fitting = ((loop, tuple(size for size in own if size in left[loop])) for loop, own in sizes.items())
-        return tuple((loop, own) for loop, own in fitting if own)
-
-    def _may_be_whole(self, loop: str) -> bool:
-        return self.candidate is None or 0 in self.candidate.values(tile_name(loop))
 
     @cached_property
     def _blocks(self) -> tuple[tuple[int, TileBlock, int], ...]:
@@ -139,79 +132,120 @@ class Forms:
     # Orders of time loops, given as masks of places
 
     @cached_property
-    def _straight(self) -> list[int] | None:
-        """The only order, if there is only one."""
-        facts = self.model.facts
-        if not facts.plain or facts.straight is None:
-            return None
-        places = {loop.loop: place for place, loop in enumerate(self.model.loops)}
-        return [places[loop] for loop in facts.straight]
-
-    @cached_property
     def _outer(self) -> tuple[int, ...]:
         """For each time loop, those that must lie outside of it if they are there."""
         outer = [0] * len(self.model.loops)
         for a, b, name in self.model.pairs:
-            if self.model.loops[a].loop == self.model.loops[b].loop:
-                outer[b] |= 1 << a
-            elif self.candidate is not None:
-                sides = self.candidate.masks[name]
-                outer[b] |= (not sides & INSIDE) << a
-                outer[a] |= (not sides & OUTSIDE) << b
+            sides = self.candidate.masks[name]
+            outer[b] |= (not sides & INSIDE) << a
+            outer[a] |= (not sides & OUTSIDE) << b
         return tuple(outer)
+
+    @cached_property
+    def _inner(self) -> tuple[int, ...]:
+        """For each time loop, those that must lie inside of it if they are there."""
+        places = range(len(self._outer))
+        return tuple(sum(1 << b for b in places if self._outer[b] >> a & 1) for a in places)
 
     def _orders(self, present: int) -> int:
         """How many orders there are of these time loops."""
-        if self._straight is not None:
-            return 1
-        if self.candidate is not None:
-            return self._extensions(present)
-        coarse = sum(1 for place in range(len(self.model.tiled)) if present >> place & 1)
-        return factorial(present.bit_count()) >> coarse
-
-    def _extensions(self, present: int) -> int:
-        """How many orders keep those outside that must be."""
         if present not in self._counts:
-            self._counts[present] = sum(self._extensions(present ^ 1 << place) for place in self._first(present))
+            last = self._last(present)
+            self._counts[present] = (
+                self._extensions(present) if last is None else sum(self._extensions(present ^ 1 << p) for p in last)
+            )
         return self._counts[present]
 
-    @cached_property
-    def _counts(self) -> dict[int, int]:
-        return {0: 1}
+    def _last(self, present: int) -> list[int] | None:
+        """Of these time loops, those that may be innermost; None if their accesses don't matter for that."""
+        facts = self.model.facts
+        if not present or not facts.plain or facts.straight is not None:
+            return None
+        named = (p for p in _places(present) if self.model.loops[p].loop in facts.innermost)
+        return [place for place in named if not self._inner[place] & present]
+
+    def _extensions(self, present: int) -> int:
+        """How many orders keep those outside that must be, whichever is innermost.
+
+        Loops that no pair of them joins to others lie anywhere between these: each such component is counted apart.
+        """
+        if present not in self._extension_counts:
+            ways = factorial(present.bit_count())
+            for component in self._components(present):
+                ways = ways // factorial(component.bit_count()) * self._joined(component)
+            self._extension_counts[present] = ways
+        return self._extension_counts[present]
+
+    def _joined(self, component: int) -> int:
+        if not component & (component - 1):
+            return 1
+        return sum(self._extensions(component ^ 1 << place) for place in self._first(component))
 
     def _first(self, present: int) -> list[int]:
         """Of these time loops, those that may be outermost."""
-        return [place for place, outer in enumerate(self._outer) if present >> place & 1 and not outer & present]
+        return [place for place in _places(present) if not self._outer[place] & present]
 
-    def _any_order(self, present: Sequence[int], generator: random.Random) -> list[int]:
-        """One order of these time loops, drawn evenly."""
-        if self._straight is not None:
-            return self._straight
-        if self.candidate is not None:
-            return list(self._any_extension(sum(1 << place for place in present), generator))
-        order = generator.sample(present, len(present))
-        # The two loops over one have one right order; put them so rather than draw again.
-        for place in present:
-            fine = self._fine_of.get(place)
-            if fine is not None:
-                one, other = order.index(place), order.index(fine)
-                order[min(one, other)], order[max(one, other)] = place, fine
-        return order
-
-    def _any_extension(self, present: int, generator: random.Random) -> Iterator[int]:
-        while present:
-            first = self._first(present)
-            weights = [self._extensions(present ^ 1 << place) for place in first]
-            [place] = generator.choices(first, weights)
-            yield place
-            present ^= 1 << place
+    def _components(self, present: int) -> tuple[int, ...]:
+        """These time loops, together with those that must lie outside or inside of them, and so on."""
+        if present not in self._known_components:
+            components, left = [], present
+            while left:
+                component, frontier = 0, left & -left
+                while frontier:
+                    component |= frontier
+                    joined = 0
+                    for place in _places(frontier):
+                        joined |= self._outer[place] | self._inner[place]
+                    frontier = joined & present & ~component
+                components.append(component)
+                left ^= component
+            self._known_components[present] = tuple(components)
+        return self._known_components[present]
 
     @cached_property
-    def _fine_of(self) -> dict[int, int]:
-        """For the place of a coarse loop, that of the fine one."""
-        loops = self.model.loops
-        fine = {loop.loop: place for place, loop in enumerate(loops) if not loop.coarse}
-        return {place: fine[loop.loop] for place, loop in enumerate(loops) if loop.coarse}
+    def _counts(self) -> dict[int, int]:
+        return {}
+
+    @cached_property
+    def _extension_counts(self) -> dict[int, int]:
+        return {}
+
+    @cached_property
+    def _known_components(self) -> dict[int, tuple[int, ...]]:
+        return {}
+
+    def _any_order(self, places: Sequence[int], generator: random.Random) -> list[int] | None:
+        """One order of these time loops, drawn evenly; None if there is none."""
+        present = sum([1 << place for place in places])
+        if not self._orders(present):
+            return None
+        last = self._last(present)
+        if last is None:
+            return self._any_extension(places, generator)
+        [innermost] = generator.choices(last, [self._extensions(present ^ 1 << place) for place in last])
+        return [*self._any_extension([place for place in places if place != innermost], generator), innermost]
+
+    def _any_extension(self, places: Sequence[int], generator: random.Random) -> list[int]:
+        """The same, whichever loop is innermost."""
+        components = self._components(sum([1 << place for place in places]))
+        if len(components) == 1:
+            return self._any_joined(components[0], generator)
+        order = generator.sample(places, len(places))
+        for component in components:
+            if component & (component - 1):
+                # The places of its loops are drawn; now, which of them lies where.
+                where = [number for number, place in enumerate(order) if component >> place & 1]
+                for number, place in zip(where, self._any_joined(component, generator), strict=True):
+                    order[number] = place
+        return order
+
+    def _any_joined(self, present: int, generator: random.Random) -> list[int]:
+        if not present & (present - 1):
+            return list(_places(present))
+        first = self._first(present)
+        weights = [self._extensions(present ^ 1 << place) for place in first]
+        [place] = first if len(first) == 1 else generator.choices(first, weights)
+        return [place, *self._any_extension(list(_places(present ^ 1 << place)), generator)]
 
     # ----------------------------------------------------------------------------------
     # Drawing
@@ -235,7 +269,9 @@ class Forms:
         shape, block, orders = self._blocks[number]
         before = self._ends[number - 1] if number else 0
         values = {"shape": shape, **self._tile_values(block.at((place - before) // orders))}
-        return {**values, **self.model.sides(self._any_order(self.model.present(values), generator))}
+        order = self._any_order(self.model.present(values), generator)
+        assert order is not None
+        return {**values, **self.model.sides(order)}
 
     def _draw_shape(self, _: Assignment, generator: random.Random) -> Assignment:
         # The faster ones are drawn more often.
@@ -251,16 +287,8 @@ class Forms:
         return {name: sizes.get(loop, 0) for loop, name in tiled}
 
     def _draw_order(self, values: Assignment, generator: random.Random) -> Assignment | None:
-        present = self.model.present(values)
-        for _ in range(_TRIES):
-            order = self._any_order(present, generator)
-            if not order or self._may_be_innermost(order[-1]):
-                return self.model.sides(order)
-        return None
-
-    def _may_be_innermost(self, place: int) -> bool:
-        facts = self.model.facts
-        return not facts.plain or self._straight is not None or self.model.loops[place].loop in facts.innermost
+        order = self._any_order(self.model.present(values), generator)
+        return None if order is None else self.model.sides(order)
 
     def _draw_parallel(self, values: Assignment, generator: random.Random) -> Assignment | None:
         form = self.model.form(values)
@@ -270,29 +298,31 @@ class Forms:
     def _draw_run(self, values: Assignment, generator: random.Random) -> Assignment | None:
         form = self.model.form(values)
         assert form is not None
-        ways = [run_values(run) for run in form.runs(values["parallel"])]
-        if self.candidate is not None:
-            ways = [way for way in ways if all(self._left(name, [value]) for name, value in way.items())]
+        ways = [run_values(run) for run in form.runs(values["parallel"]) if self._leaves_run(run)]
         if len(ways) < 2:
             return ways[0] if ways else None
         return generator.choice(ways)
 
     def _left(self, name: str, values: list[Any]) -> list[Any]:
         """Those of the values that the candidate leaves to a decision."""
-        if self.candidate is None:
-            return values
-        left = self.candidate.values(name)
-        return [value for value in values if value in left]
+        mask, places = self.candidate.masks[name], self.candidate.space.by_name[name].places
+        return [value for value in values if mask >> places[value] & 1]
+
+    def _leaves_run(self, run: Run) -> bool:
+        if run not in self._known_runs:
+            self._known_runs[run] = all(self._left(name, [value]) for name, value in run_values(run).items())
+        return self._known_runs[run]
+
+    @cached_property
+    def _known_runs(self) -> dict[Run, bool]:
+        return {}
 
     def endings(self, values: Assignment) -> int:
         """How many assignments have a legal form: one for each parallel loop and each way of the innermost loops."""
         form = self.model.form(values)
         assert form is not None
-        if self.candidate is None:
-            return sum([len(form.runs(on)) for on in form.threads])
         threads: list[ParallelLoop | None] = self._left("parallel", list(form.threads))
-        ways = [run_values(run) for on in threads for run in form.runs(on)]
-        return sum(all(self._left(name, [value]) for name, value in way.items()) for way in ways)
+        return sum(self._leaves_run(run) for on in threads for run in form.runs(on))
 
     # ----------------------------------------------------------------------------------
     # Listing
@@ -317,3 +347,10 @@ class Forms:
             )
             keyed.append((key, values))
         return [values for _, values in sorted(keyed, key=lambda pair: pair[0])]
+
+
+def _places(mask: int) -> Iterator[int]:
+    while mask:
+        lowest = mask & -mask
+        yield lowest.bit_length() - 1
+        mask ^= lowest

@@ -26,18 +26,16 @@ from polydl.ir.variant import NestStep
 from polydl.variants.choice import Choice, runs
 from polydl.variants.decisions import (
     Assignment,
-    Constraint,
     DecisionSpace,
     Partial,
     complete,
-    count,
     enumerate_all,
 )
 from polydl.variants.draws import Sampler
 from polydl.variants.forms import Forms
 from polydl.variants.nest_facts import NestFacts
 from polydl.variants.nest_model import NestModel
-from polydl.variants.nest_rules import Dependences, Innermost, legality_rules, shape_rules
+from polydl.variants.nest_rules import Dependences, legality_rules, shape_rules
 from polydl.variants.nest_steps import steps
 from polydl.variants.parallel_loops import idles, parallel_choices
 from polydl.variants.shapes import Shape
@@ -76,24 +74,29 @@ class NestSpace(NestFacts):
         return partial
 
     @cached_property
-    def forms(self) -> Forms:
-        """Shapes, tiles and orders, before legality is asked: what is drawn from, and counted by ``size``."""
-        return Forms(self.model, self.root if self.pins else None)
+    def forms(self) -> Forms | None:
+        """Shapes, tiles and orders: what is drawn from, and counted by ``size``; None if nothing is left."""
+        return None if self.root is None else Forms(self.model, self.root)
 
     # ----------------------------------------------------------------------------------
     # Choices
 
     def size(self) -> int:
-        """Number of forms: of full assignments before legality is asked, parallel loops and what follows left out."""
+        """Number of forms that are left: of full assignments before all of the dependences are asked.
+
+        Parallel loops and what follows are left out.
+        """
         if self.settled:
             return 1 - bool(self.pins)
-        return 0 if self.pins and self.root is None else self.forms.count
+        return 0 if self.forms is None else self.forms.count
 
     @cached_property
     def choices(self) -> tuple[Choice, ...]:
         """Every legal choice: by shape, tiles, order, parallel loop, and how the innermost loops run."""
         if self.settled:
             return () if self.only_choice is None else (self.only_choice,)
+        if self.forms is None:
+            return ()
         return tuple(self.model.choice(values) for values in self.forms.listed(self._legal))
 
     @cached_property
@@ -101,29 +104,24 @@ class NestSpace(NestFacts):
         return tuple(enumerate_all(self.root))
 
     def illegal(self) -> int:
-        """How many forms are not legal, if they are few enough to look at all."""
+        """How many of the forms that ``size`` counts are not legal, if they are few enough to look at all."""
         if self.settled:
             return int(self.only_choice is None)
-        scope = frozenset(self.model.form_scope)
-        decisions = tuple(each for each in self.model.decisions if each.name in scope)
-        forms = DecisionSpace(decisions, shape_rules(self.model)).root
-        for name, values in self.pins:
-            forms = forms.restrict(name, values) if forms is not None and name in scope else forms
         legal = {tuple(values[name] for name in self.model.form_scope) for values in self._legal}
-        return count(forms) - len(legal)
+        return self.size() - len(legal)
 
     def sample(self, generator: random.Random) -> Choice | None:
         """A random choice, or None if the one drawn is not legal."""
         if self.settled:
             return self.only_choice
-        if self.pins and self.root is None:
+        if self._sampler is None:
             return None
         values = self._sampler.sample(generator)
         return None if values is None else self.model.choice(values)
 
     @cached_property
-    def _sampler(self) -> Sampler:
-        return Sampler(self.decisions, self.forms.draws)
+    def _sampler(self) -> Sampler | None:
+        return None if self.forms is None else Sampler(self.decisions, self.forms.draws)
 
     def legal_from(self, generator: random.Random) -> int:
         """How many legal choices a form, drawn evenly from those that ``size`` counts, stands for.
@@ -132,13 +130,10 @@ class NestSpace(NestFacts):
         """
         if self.settled:
             return 1
+        assert self.forms is not None, "no form is left to draw"
         values = self.forms.draw_evenly(generator)
-        return 0 if any(rule.broken(values) for rule in self._order_rules) else self.forms.endings(values)
-
-    @cached_property
-    def _order_rules(self) -> tuple[Constraint, ...]:
-        """The constraints that a form may break: it keeps the others as it is drawn."""
-        return tuple(rule for rule in self.decisions.constraints if isinstance(rule, Innermost | Dependences))
+        # It keeps the other constraints as it is drawn.
+        return 0 if Dependences(self.model).broken(values) else self.forms.endings(values)
 
     @cached_property
     def only_choice(self) -> Choice | None:
