@@ -50,12 +50,18 @@ _SPACE = r"(?P<SPACE> (?:[^\S\n]|\\\r?\n)+ )"
 _REST = r"(?P<LINE> \n ) | (?P<PUNCTUATOR> <<|>>|. )"
 
 
+_DECIMAL = r"(?P<decimal> (?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)? | \d+[eE][-+]?\d+ )"
+_HEXADECIMAL = r"0[xX](?P<digits> [\da-fA-F]+\.?[\da-fA-F]* | \.[\da-fA-F]+ )[pP](?P<power> [-+]?\d+ )"
+
+
 def _pattern(*alternatives: str) -> re.Pattern[str]:
     return re.compile(" | ".join(alternatives), re.VERBOSE | re.DOTALL)
 
 
 _GRAMMAR = _pattern(_COMMENT, _STRING, _NUMBER, _WORD, _SPACE, _REST)
 _COMMENTS = _pattern(_COMMENT, _STRING)
+_FLOATING = re.compile(f"(?:{_DECIMAL}|{_HEXADECIMAL})(?P<suffix> [fFlL]? )", re.VERBOSE | re.ASCII)
+_BLANKS_OR_STRING = _pattern(_STRING, r"\s+")
 _KINDS = {kind.name: kind for kind in TokenKind}
 _BLANKS = frozenset({TokenKind.COMMENT, TokenKind.SPACE, TokenKind.LINE})
 
@@ -78,20 +84,20 @@ def code(parts: Sequence[Token], start: int = 0, count: int | None = None) -> li
     return places
 
 
-def without_comments(text: str) -> str:
-    """A C text with a blank for each comment."""
-    return _COMMENTS.sub(lambda match: " " if match.lastgroup == "COMMENT" else match[0], text)
+def one_blank_apart(text: str) -> str:
+    """A C text without comments, and with one blank in place of several; strings stay as they are."""
+    bare = _COMMENTS.sub(lambda match: " " if match.lastgroup == "COMMENT" else match[0], text)
+    return _BLANKS_OR_STRING.sub(lambda match: match["STRING"] or " ", bare.strip())
 
 
 def floating(token: Token) -> tuple[Fraction, str] | None:
-    """The value and the suffix of a decimal floating-point literal; None for any other token."""
-    if token.kind is not TokenKind.NUMBER or token.text[:2] in ("0x", "0X"):
+    """The value and the suffix of a decimal or hexadecimal floating-point literal; None for any other token."""
+    match = _FLOATING.fullmatch(token.text) if token.kind is TokenKind.NUMBER else None
+    if match is None:
+        # An integer, or a literal of an extension, such as 1.0f16.
         return None
-    digits = token.text[:-1] if token.text[-1] in "fFlL" else token.text
-    if not any(letter in digits for letter in ".eE"):
-        return None
-    try:
-        return Fraction(digits), token.text[len(digits) :]
-    except ValueError:
-        # A literal of an extension, such as 1.0f16.
-        return None
+    if match["digits"] is None:
+        return Fraction(match["decimal"]), match["suffix"]
+    whole, _, fraction = match["digits"].partition(".")
+    value = Fraction(int(whole + fraction, 16), 16 ** len(fraction))
+    return value * Fraction(2) ** int(match["power"]), match["suffix"]

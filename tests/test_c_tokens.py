@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from polydl.c_tokens import Token, TokenKind, code, floating, tokens
+from polydl.c_tokens import Token, TokenKind, code, floating, one_blank_apart, tokens
 
 
 def _code(text: str) -> list[str]:
@@ -39,7 +39,11 @@ def test_tokens(text: str, expected: list[str]) -> None:
         ("2.", (Fraction(2), "")),
         ("1e2L", (Fraction(100), "L")),
         ("12", None),
-        ("0x1.8p3", None),
+        ("0x1.8p3", (Fraction(12), "")),
+        ("0X.8P-1f", (Fraction(1, 4), "f")),
+        ("0xAp0L", (Fraction(10), "L")),
+        (".5e+1", (Fraction(5), "")),
+        ("0x1f", None),
         ("1.0f16", None),
     ],
 )
@@ -47,3 +51,8 @@ def test_floating_literals(literal: str, expected: tuple[Fraction, str] | None) 
     (token,) = tokens(literal)
     assert token == Token(TokenKind.NUMBER, literal)
     assert floating(token) == expected
+
+
+def test_blanks_and_comments_count_for_nothing_but_in_strings() -> None:
+    text = 'a /* "b" */  = //c\n "/* d */  e" \n\n + \'  \';\n'
+    assert one_blank_apart(text) == "a = \"/* d */  e\" + '  ';"

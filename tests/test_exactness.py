@@ -18,7 +18,7 @@ import polydl
 from polydl import optimize
 from polydl.codegen.original import original
 from polydl.execute.exactness import compare_exactly, estimated_seconds
-from polydl.execute.rings import FIELD, INTEGERS, has_fractions, over
+from polydl.execute.rings import FIELD, INTEGERS, has_fractions, over, rewritten_for
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.ingredients import Ingredients
 from polydl.ir.kernel import KernelSource
@@ -179,10 +179,23 @@ def test_integers_wrap_and_are_drawn_from_their_whole_range(tmp_path: Path) -> N
     assert checked(scop, narrow, tmp_path / "narrow").verdict == "differs"
 
 
+def test_a_shift_is_that_of_bfloat16_where_code_names_the_type_alone() -> None:
+    assert rewritten_for(INTEGERS, "bfloat16 x; y = x << 16;") == "bfloat16 x; y = x << 0;"
+    for text in ("// bfloat16\ny = x << 16;", 's = "bfloat16"; y = x << 16;'):
+        assert rewritten_for(INTEGERS, text) == text
+
+
+def test_comments_and_strings_stay_as_they_are() -> None:
+    text = '/* 0.5f */ s = "1.5"; // 2.0'
+    assert rewritten_for(FIELD, text) == text
+
+
 def test_literals() -> None:
     assert not has_fractions("x * 2.0f + 1e3 + y[10] + 0x1f + 1.0e2f")
     assert has_fractions("x * 0.5f")
     assert has_fractions("2.5e-3")
+    assert has_fractions("0x1p-1f")
+    assert rewritten_for(INTEGERS, "0x1.8p1f * x") == "((float)3u) * x"
     (text,) = over(INTEGERS, ["a = 3.0f * b;"], ())
     assert text.endswith("a = ((float)3u) * b;")
     (text,) = over(FIELD, ["a = 0.79012346f * b;"], ())

@@ -352,6 +352,9 @@ def test_code_is_known_by_what_is_compiled() -> None:
 
     plain = code_digest(kernel("void f(void) { }\n", link_flags=("/a/libx.so",)))
     assert plain == code_digest(kernel("/* today */ void f(void)\n{ } // end\n", link_flags=("/b/libx.so",)))
+    blank = code_digest(kernel('const char *s = "a b";'))
+    assert blank == code_digest(kernel('const char *s =  "a b"; // s'))
+    assert blank != code_digest(kernel('const char *s = "a  b";'))
     assert plain != code_digest(kernel("void f(void) { ; }\n", link_flags=("/a/libx.so",)))
     assert plain != code_digest(kernel("void f(void) { }\n", compile_flags=("-DX",), link_flags=("/a/libx.so",)))
 

@@ -186,7 +186,7 @@ def rewritten_for(ring: Ring, text: str) -> str:
     """A C text whose literals are those of the ring. It is not complete: see ``over``."""
     parts = list(tokens(text))
     significant = code(parts)
-    is_bfloat16 = any("bfloat16" in token.text for token in parts)
+    is_bfloat16 = any("bfloat16" in token.text for token in parts if token.kind is TokenKind.WORD)
     for before, place in pairwise(significant):
         if is_bfloat16 and (parts[before].text, parts[place].text) == ("<<", "16"):
             # It is the upper half of a float, but the lower half of an element of a ring, or products would vanish.

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from functools import cache, lru_cache
 from typing import Any, Literal
 
-from polydl.c_tokens import without_comments
+from polydl.c_tokens import one_blank_apart
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Accuracy, Measurement, Sample, Status
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
@@ -183,7 +183,7 @@ def now() -> str:
 
 
 def code_digest(kernel: KernelSource) -> str:
-    """A digest of the code that is timed, without comments and white space, and of its flags.
+    """A digest of the code that is timed, without comments and white space outside of strings, and of its flags.
 
     The user's comments and those of generated code stand side by side in one text, which is why tokens are looked at.
 
@@ -195,8 +195,7 @@ def code_digest(kernel: KernelSource) -> str:
 
 @lru_cache(maxsize=_DIGESTS)
 def _digest(c: str, compile_flags: tuple[str, ...], link_flags: tuple[str, ...]) -> str:
-    code = " ".join(without_comments(c).split())
-    content = json.dumps([code, compile_flags, [_base(flag) for flag in link_flags]])
+    content = json.dumps([one_blank_apart(c), compile_flags, [_base(flag) for flag in link_flags]])
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
