@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
-
-import islpy as isl
 
 from polydl.codegen.context import CallFacts, Context, EpilogueFacts, StatementFacts
 from polydl.codegen.loop_ir import Assign, with_elements_of
 from polydl.codegen.lowering import affine_element, assignment
 from polydl.codegen.original import wraps
 from polydl.codegen.values import Integer, Name
-from polydl.ir.affine import Box
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, keeps_precision, keeps_products
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
@@ -21,7 +17,7 @@ from polydl.ir.statement import Statement
 from polydl.plan.call_sites import CallSite
 from polydl.plan.epilogue import Epilogue, EpilogueStatement, last_values
 from polydl.plan.nest_plan import NestPlan, Plan, last_trips, trips
-from polydl.poly.boxes import bounding_box
+from polydl.poly.boxes import finite_ranges
 from polydl.poly.legality import Directions, parallel_is_legal, sums_are_legal
 from polydl.poly.reductions import moves, reduction
 from polydl.poly.shared_loops import iterations_are_apart
@@ -74,18 +70,8 @@ def has_long_counters(scop: Scop) -> bool:
     """Whether loops count to where an ``int`` ends, or a dimension of an array has as many elements."""
     if any(extent >= _MOST_IN_INT for array in scop.arrays for extent in array.extents):
         return True
-    return any(low <= -_MOST_IN_INT or high >= _MOST_IN_INT for each in scop.statements for low, high in _ranges(each))
-
-
-def _ranges(statement: Statement) -> Box:
-    """Between which values each counter stays; nothing of a domain without bounds."""
-    return _bounding_box(statement.domain) if statement.box is None else statement.box
-
-
-@lru_cache(maxsize=1024)
-def _bounding_box(domain: str) -> Box:
-    points = isl.Set(domain)
-    return bounding_box(points) if points.is_bounded() and not points.is_empty() else ()
+    ranges = (counter for each in scop.statements for counter in finite_ranges(each) or ())
+    return any(low <= -_MOST_IN_INT or high >= _MOST_IN_INT for low, high in ranges)
 
 
 def temporary_arrays(scop: Scop, names: Collection[str]) -> frozenset[str]:

@@ -19,7 +19,7 @@ from polydl.ir.affine import iterator_form
 from polydl.ir.construct import fresh_name
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Access, Expression, Statement
-from polydl.poly.boxes import bounding_box
+from polydl.poly.boxes import loop_ranges
 from polydl.poly.counting import limited
 from polydl.poly.substitution import value_in
 from polydl.vector_functions import is_instruction
@@ -289,7 +289,7 @@ def _expanded(scop: Scop, array: Array) -> Scop | None:
     depth = first.depth
     if depth == 0 or not _starts_anew(first, array):
         return None
-    box = bounding_box(isl.Set(first.domain))
+    box = loop_ranges(first)
     if any(low < 0 for low, _ in box) or any(way != 1 for way in first.directions):
         return None
     if any(not _sees(user, first) for user in users[1:]):

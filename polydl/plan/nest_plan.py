@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
-import islpy as isl
-
-from polydl.ir.affine import Box
 from polydl.ir.schedule import Loop, Schedule
 from polydl.ir.scop import Scop
 from polydl.ir.variant import (
     UseMicrokernel,
     Variant,
 )
-from polydl.poly.boxes import bounding_box
+from polydl.poly.boxes import loop_ranges
 from polydl.poly.nests import Nest
 
 
@@ -111,14 +108,8 @@ class Plan:
 
 def loop_bounds(scop: Scop, nest: Nest) -> tuple[tuple[int, int], ...]:
     """Inclusive range of each own loop over all statements of the nest."""
-    statements = [scop.statement(name) for name in nest.statements]
-    return _ranges(tuple([(s.box, s.domain) for s in statements]), nest.depth, len(nest.loops))
-
-
-@lru_cache(maxsize=1024)
-def _ranges(domains: tuple[tuple[Box | None, str], ...], depth: int, count: int) -> Box:
-    boxes = [bounding_box(isl.Set(domain)) if box is None else box for box, domain in domains]
-    own = [box[depth : depth + count] for box in boxes]
+    boxes = [loop_ranges(scop.statement(name)) for name in nest.statements]
+    own = [box[nest.depth : nest.depth + len(nest.loops)] for box in boxes]
     return tuple((min(low for low, _ in ranges), max(high for _, high in ranges)) for ranges in zip(*own, strict=True))
 
 

@@ -14,8 +14,8 @@ from polydl.ir.statement import Access, Statement
 from polydl.machine import Core, Machine
 from polydl.machine.core import CONSTANTS, Source
 from polydl.plan.rewrite_steps import description
+from polydl.poly.boxes import loop_ranges
 from polydl.presentation.notation import count, counted, number, size, wrapped
-from polydl.report.documents import loop_ranges
 
 if TYPE_CHECKING:
     from polydl.match.product import NoMatch

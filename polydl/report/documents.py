@@ -19,9 +19,9 @@ from polydl.emitted_names import FILE_KINDS
 from polydl.errors import printable
 from polydl.ir.ranking import Ranking
 from polydl.ir.scop import Scop
-from polydl.ir.statement import Statement
 from polydl.ir.working_sets import DependenceWorkingSet, WorkingSets
 from polydl.machine import Machine
+from polydl.poly.boxes import loop_ranges
 from polydl.report import evidence
 from polydl.report.results import (
     Document,
@@ -75,17 +75,6 @@ def _printable(value: Any) -> Any:
 def innermost_level(size: int, machine: Machine) -> str:
     """The name of the smallest cache that is large enough for so many bytes by themselves, or ``memory``."""
     return next((level.name for level in machine.caches if size <= level.bytes), "memory")
-
-
-def loop_ranges(statement: Statement) -> tuple[tuple[int, int], ...]:
-    """The first and the last value of each iterator; where the domain is no box, its outermost ones."""
-    if statement.box is not None:
-        return statement.box
-    import islpy
-
-    from polydl.poly.boxes import bounding_box
-
-    return bounding_box(islpy.Set(statement.domain))
 
 
 def optimization_document(result: Outcome) -> Document:

@@ -19,7 +19,7 @@ from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Access, Statement
 from polydl.ir.variant import ArrayName, RewriteStep, StatementName
 from polydl.match.product import NoMatch, ProductForm, product_form
-from polydl.poly.boxes import bounding_box
+from polydl.poly.boxes import loop_ranges
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.copies import later_writer, with_copy
@@ -118,7 +118,7 @@ def _repacked(statement: Statement, access: Access, packed: Array, step: Pack) -
     moved = make_access(
         statement.name,
         statement.iterators,
-        statement.box or bounding_box(domain),
+        loop_ranges(statement),
         access.reference,
         packed.name,
         access.kind,

@@ -23,7 +23,7 @@ from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Access, Statement
 from polydl.ir.variant import ArrayName, RewriteStep, StatementName
 from polydl.match.product import NoMatch, product_form
-from polydl.poly.boxes import bounding_box
+from polydl.poly.boxes import bounding_box, loop_ranges
 from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Phase, Proposal, Request
@@ -92,7 +92,7 @@ def pad(scop: Scop, step: Pad) -> Scop:
         raise IllegalVariantError(f"`{step.array}` is no operand of {statement.name}")
     if statement.box is not None or scop.has_call(statement.name):
         raise IllegalVariantError(f"the loops of {statement.name} are rectangular, or stand for a marked call")
-    around = bounding_box(isl.Set(statement.domain))
+    around = loop_ranges(statement)
     there = bounding_box(isl.Map(read.relation).intersect_domain(isl.Set(statement.domain)).range())
     whole = _over(statement, around)
     _check(statement, whole, read, there)

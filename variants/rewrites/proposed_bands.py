@@ -10,9 +10,10 @@ from polydl.ir.affine import Affine, combined
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.match.factors import operands
+from polydl.poly.boxes import loop_ranges
 from polydl.poly.dependences import Dependence
 from polydl.poly.scheduling import Band, inverse, meets
-from polydl.variants.rewrites.schedule_tiles import box_of, places_of
+from polydl.variants.rewrites.schedule_tiles import places_of
 
 # Sizes of the tiles of products inside of common loops.
 PRODUCT_TILES = (32, 64, 128)
@@ -89,7 +90,7 @@ def product_tiles(
         return
     ends = [0] * end
     for statement, forms in zip(members, band.rows, strict=True):
-        for place, (_, high) in zip(places_of(forms, statement.depth) or (), box_of(statement), strict=False):
+        for place, (_, high) in zip(places_of(forms, statement.depth) or (), loop_ranges(statement), strict=False):
             ends[place] = max(ends[place], high + 1)
     for target in PRODUCT_TILES:
         if all(number >= 3 * target for number in ends):

@@ -6,15 +6,13 @@ from collections.abc import Iterator, Sequence
 from itertools import permutations, product
 from math import prod
 
-import islpy as isl
-
 from polydl.errors import IllegalVariantError
-from polydl.ir.affine import Affine, Box, composed
+from polydl.ir.affine import Affine, composed
 from polydl.ir.construct import make_access, make_statement
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.machine import Machine
-from polydl.poly.boxes import bounding_box
+from polydl.poly.boxes import loop_ranges
 
 # Sizes of tiles of the outermost loop, of the innermost one, and of those in between.
 OUTERMOST = (8, 32)
@@ -22,11 +20,6 @@ BETWEEN = (8, 16, 32, 64, 128)
 INNERMOST = (64, 256, 1024, 4096)
 # The part of a cache that the data of one iteration of the outermost tiled loop may take.
 CACHE_SHARE = 0.75
-
-
-def box_of(statement: Statement) -> Box:
-    """The bounds of the statement's iterators, or those of the box around its domain."""
-    return statement.box if statement.box is not None else bounding_box(isl.Set(statement.domain))
 
 
 def places_of(rows: Sequence[Affine], depth: int) -> tuple[int, ...] | None:
@@ -42,7 +35,7 @@ def extents_of(statements: Sequence[Statement], rows: Sequence[Sequence[Affine]]
     extents = [1] * len(rows[0])
     for statement, forms in zip(statements, rows, strict=True):
         places = places_of(forms, statement.depth) or ()
-        for place, (low, high) in zip(places, box_of(statement), strict=False):
+        for place, (low, high) in zip(places, loop_ranges(statement), strict=False):
             extents[place] = max(extents[place], high - low + 1)
     return extents
 
@@ -128,7 +121,7 @@ def unskewed(
         raise IllegalVariantError(f"the loops or subscripts of {statement.name} can't be told apart")
     box = [(0, 0)] * len(iterators)
     old = []
-    for (low, high), place in zip(box_of(statement), places, strict=True):
+    for (low, high), place in zip(loop_ranges(statement), places, strict=True):
         extent = high - low + 1
         count = -(-extent // sizes[place]) if place in tiles else 1
         factors = [0] * len(iterators)

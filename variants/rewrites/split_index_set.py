@@ -24,7 +24,7 @@ from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.ir.variant import Attach, RewriteStep, StatementName
 from polydl.match.alignment import aligned_loops
-from polydl.poly.boxes import bounding_box
+from polydl.poly.boxes import bounding_box, loop_ranges
 from polydl.poly.counting import count, limited
 from polydl.poly.dependences import Dependence
 from polydl.poly.reductions import moves
@@ -84,7 +84,7 @@ class SplitIndexSetRewrite:
         """Any loop at any value."""
         if statement.iterators:
             place = draw.randrange(statement.depth)
-            low, high = bounding_box(isl.Set(statement.domain))[place]
+            low, high = loop_ranges(statement)[place]
             if low < high:
                 yield (SplitIndexSet(statement.name, ((statement.iterators[place], (draw.randint(low + 1, high),)),)),)
 
@@ -117,7 +117,7 @@ def _named(scop: Scop, parts: Sequence[Statement]) -> list[Statement]:
 
 def _ranges(statement: Statement, cuts: _Cuts) -> dict[int, list[tuple[int, int]]]:
     """The ranges of values that make up the parts, by the loop's place."""
-    box = bounding_box(isl.Set(statement.domain))
+    box = loop_ranges(statement)
     found: dict[int, list[tuple[int, int]]] = {}
     for loop, values in cuts:
         if loop not in statement.iterators or statement.iterators.index(loop) in found:
