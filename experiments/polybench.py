@@ -23,7 +23,7 @@ from typing import Any
 import polydl
 from experiments.layers import raw
 from experiments.tables import markdown
-from polydl.bench.polybench import DATASETS, FOLDER, Program, names, program
+from polydl.bench.polybench import DATASETS, FOLDER, SuiteProgram, names, program
 from polydl.bench.ratios import fastest_leader, geometric_mean, own_seconds, ratio
 from polydl.errors import PolydlError
 
@@ -33,7 +33,7 @@ PEERS = ("gcc", "clang", "polly", "pluto-like")
 LEVEL = 0.97
 
 
-def outcome(wanted: Program, top_k: int, max_variants: int) -> dict[str, Any]:
+def outcome(wanted: SuiteProgram, top_k: int, max_variants: int) -> dict[str, Any]:
     """What came of a program: ``verified`` if a candidate or the plain nest was emitted, else ``failed`` and why."""
     start = time.perf_counter()
     found: dict[str, Any] = {"status": "failed", "message": "", "candidates": {}, "wrong": ""}

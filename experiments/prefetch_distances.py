@@ -23,7 +23,7 @@ from experiments import json_lines
 from experiments.in_turns import built, elements, floats, in_turns
 from experiments.tables import markdown
 from polydl import pipeline, workloads
-from polydl.machine import Constant, Machine
+from polydl.machine import CoreConstant, Machine
 
 Document = dict[str, Any]
 _DISTANCES = (0, 8, 48)
@@ -39,7 +39,7 @@ _FLAGS = ("-O3", "-march=native", "-ffast-math")
 
 def having(machine: Machine, steps: Sequence[int]) -> Machine:
     """The machine with those distances, in the order of the places."""
-    return replace(machine, constants=(*machine.constants, *map(Constant, _PLACES, steps)))
+    return replace(machine, constants=(*machine.constants, *map(CoreConstant, _PLACES, steps)))
 
 
 def measured(workload: str, machine: Machine, folder: Path) -> Iterator[Document]:

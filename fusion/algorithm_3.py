@@ -30,7 +30,7 @@ Place = Literal["last", "first"]
 
 
 @dataclass(frozen=True)
-class Decision:
+class FusionVerdict:
     """Whether two nests may be fused."""
 
     #: index of the nest that runs earlier
@@ -53,7 +53,7 @@ class Decision:
 
 
 @dataclass(frozen=True)
-class Group:
+class FusionGroup:
     """Nests that become one: element-wise ones before and after the heavy one, in the order in which they run."""
 
     heavy: int
@@ -73,7 +73,7 @@ def decide(
     first: int,
     second: int,
     absorbed: Collection[int] = (),
-) -> Decision:
+) -> FusionVerdict:
     """Algorithm 3 for two nests by their indices; those in ``absorbed`` count as part of ``first`` already."""
     known = operators(scop, nests)
     early, late = known[first], known[second]
@@ -81,8 +81,8 @@ def decide(
     heavy, light = (early, late) if place == "last" else (late, early)
     between = [known[index] for index in range(first + 1, second) if index not in absorbed]
 
-    def refused(condition: Condition, reason: str) -> Decision:
-        return Decision(first, second, place, False, condition, reason)
+    def refused(condition: Condition, reason: str) -> FusionVerdict:
+        return FusionVerdict(first, second, place, False, condition, reason)
 
     alone = next((each for each in (early, late) if each.nest.depth or not each.nest.loops), None)
     if alone is not None:
@@ -106,7 +106,7 @@ def decide(
     reason = next(filter(None, entangled), "") or _stranded(dependences, light, between, place)
     if reason:
         return refused("dependences", reason)
-    return Decision(first, second, place, True, "", _legal_reason(heavy, light, place))
+    return FusionVerdict(first, second, place, True, "", _legal_reason(heavy, light, place))
 
 
 def _legal_reason(heavy: Operator, light: Operator, place: Place) -> str:
@@ -215,14 +215,14 @@ def _stranded(dependences: Sequence[Dependence], light: Operator, between: Seque
 
 def decisions(
     scop: Scop, nests: Sequence[Nest], dependences: Sequence[Dependence]
-) -> tuple[tuple[Decision, ...], tuple[Group, ...]]:
+) -> tuple[tuple[FusionVerdict, ...], tuple[FusionGroup, ...]]:
     """Algorithm 3 for all nests that have an array in common which one of them writes, and the groups that it makes.
 
     A chain of element-wise operators joins the heavy one link by link.
     """
     known = operators(scop, nests)
-    group_of: dict[int, Group] = {each.index: Group(each.index) for each in known}
-    made: list[Decision] = []
+    group_of: dict[int, FusionGroup] = {each.index: FusionGroup(each.index) for each in known}
+    made: list[FusionVerdict] = []
     for late in known:
         tried: set[int] = set()
         for early in reversed(known[: late.index]):
@@ -238,7 +238,7 @@ def decisions(
                 group = (
                     replace(root, after=(*root.after, late.index))
                     if decision.place == "last"
-                    else Group(late.index, before=root.nests)
+                    else FusionGroup(late.index, before=root.nests)
                 )
                 group_of.update(dict.fromkeys(group.nests, group))
                 break
@@ -246,7 +246,7 @@ def decisions(
     return tuple(made), tuple(groups[heavy] for heavy in sorted(groups))
 
 
-def _related(known: Sequence[Operator], group: Group, late: Operator) -> bool:
+def _related(known: Sequence[Operator], group: FusionGroup, late: Operator) -> bool:
     members = [known[index] for index in group.nests]
     written = {name for member in members for name in member.write_set}
     arrays = {name for member in members for name in member.arrays}

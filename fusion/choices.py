@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import takewhile
 
 from polydl.errors import IllegalVariantError
-from polydl.fusion.algorithm_3 import Group, decisions
+from polydl.fusion.algorithm_3 import FusionGroup, decisions
 from polydl.fusion.operators import Operator, operators
 from polydl.fusion.sequences import fused_combinations
 from polydl.ir.scop import Scop
@@ -108,7 +108,7 @@ def elementwise_fusions(scop: Scop, nests: Sequence[Nest], dependences: Sequence
     return tuple(dict.fromkeys(each for each in proposals if each.steps or each.attached))
 
 
-def _at_one_time(known: Sequence[Operator], group: Group, once: Collection[str]) -> Group:
+def _at_one_time(known: Sequence[Operator], group: FusionGroup, once: Collection[str]) -> FusionGroup:
     """The nests of the group that run when the heavy one does: ``once``, ahead of all calls, or in each call."""
 
     def alike(index: int) -> bool:
@@ -119,7 +119,7 @@ def _at_one_time(known: Sequence[Operator], group: Group, once: Collection[str])
     return replace(group, before=before, after=tuple(takewhile(alike, group.after)))
 
 
-def _all_fusions(known: Sequence[Operator], groups: Sequence[Group], *, merge: bool) -> Proposal:
+def _all_fusions(known: Sequence[Operator], groups: Sequence[FusionGroup], *, merge: bool) -> Proposal:
     """All fusions of the groups; with ``merge``, the chains that are attached are one body each."""
     steps: list[Fuse] = []
     attached: list[Attach] = []

@@ -8,7 +8,7 @@ from itertools import combinations
 
 from polydl.fusion.algorithm_3 import decisions
 from polydl.fusion.operators import Operator, operators
-from polydl.fusion.sequences import Search
+from polydl.fusion.sequences import FusionSearch
 from polydl.ir.scop import Scop
 from polydl.poly.dependences import Dependence
 from polydl.poly.dependences import dependences as all_dependences
@@ -45,7 +45,7 @@ def pairs(
     if base is None:
         return tuple(result)
     own = all_dependences(base)
-    search = Search(base, distribute(base, own), own, threads, reassociate)
+    search = FusionSearch(base, distribute(base, own), own, threads, reassociate)
     for pair in combinations(range(len(nests)), 2):
         if asked.get(pair) or not search.related(pair):
             continue
@@ -64,7 +64,7 @@ def _shared(step: Fuse) -> str:
     return f"share the {loops} {names}, {inside}{sums}"
 
 
-def _apart(search: Search, known: Sequence[Operator], pair: tuple[int, ...]) -> str:
+def _apart(search: FusionSearch, known: Sequence[Operator], pair: tuple[int, ...]) -> str:
     common = search.common_loops(pair)
     if not common:
         return "no loop of the one walks through the same elements as a loop of the other"

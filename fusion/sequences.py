@@ -18,7 +18,7 @@ from polydl.ir.affine import Affine
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.machine import Machine
-from polydl.model.groups import Group, Prediction, predict
+from polydl.model.groups import LoopGroup, Prediction, predict
 from polydl.poly.dependences import Dependence
 from polydl.poly.legality import Decided
 from polydl.poly.nests import Nest
@@ -102,7 +102,7 @@ def _paired(left: Subscripts, right: Subscripts) -> Iterator[tuple[int, int]]:
             yield ours[0], theirs[0]
 
 
-class Search:
+class FusionSearch:
     """Which nests of one scop may be fused, and how."""
 
     def __init__(
@@ -235,20 +235,20 @@ def _partitions(indices: Sequence[int]) -> Iterator[tuple[tuple[int, ...], ...]]
                 yield ((first, *chosen), *partition)
 
 
-def _groups(scop: Scop, steps: Sequence[Fuse], nests: Sequence[Sequence[str]]) -> tuple[Group, ...]:
+def _groups(scop: Scop, steps: Sequence[Fuse], nests: Sequence[Sequence[str]]) -> tuple[LoopGroup, ...]:
     """The fused groups, and each nest that is in none as a group of its own."""
     made = []
     taken: set[str] = set()
     for step in steps:
         members = tuple(scop.statement(name) for name in step.statements)
         whole = all(statement.depth == step.shared for statement in members)
-        made.append(Group(members, step.bodies, step.shared, step.orders, whole or step.parallel))
+        made.append(LoopGroup(members, step.bodies, step.shared, step.orders, whole or step.parallel))
         taken |= set(step.statements)
     for names in nests:
         if names[0] not in taken:
             members = tuple(scop.statement(name) for name in names)
             orders = tuple(statement.iterators for statement in members)
-            made.append(Group(members, (0,) * len(members), members[0].depth, orders, True))
+            made.append(LoopGroup(members, (0,) * len(members), members[0].depth, orders, True))
     return tuple(made)
 
 
@@ -264,7 +264,7 @@ def fused_combinations(
 
     ``scop`` is distributed, its nests one after the other. The combination without any fusion is among them.
     """
-    search = Search(scop, nests, dependences, machine.threads, reassociate)
+    search = FusionSearch(scop, nests, dependences, machine.threads, reassociate)
     indices = [nest.index for nest in nests]
     if len(indices) > _MOST_NESTS or any(nest.depth or not nest.loops or nest.call for nest in nests):
         return ()

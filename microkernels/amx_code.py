@@ -12,7 +12,7 @@ from polydl.microkernels.amx_operands import (
     FORMATS,
     SIDE,
     Blocks,
-    Configurations,
+    TileRegisterSizes,
     blocks_of,
     c_table,
     finished_blocks,
@@ -230,7 +230,7 @@ class Writer:
         site, prefix, shape, columns = self.site, self.site.prefix, call.shape, call.columns
         rest = shape.m % (2 * SIDE)
         whole = shape.m // (2 * SIDE)
-        configurations = Configurations(call.groups)
+        configurations = TileRegisterSizes(call.groups)
         entries = []
         for place in range(0, len(call.blocks), 2):
             one = call.blocks[place]

@@ -285,7 +285,7 @@ def blocks_of(site: GemmSite, shape: GemmShape, core: Core) -> Blocks:
     return Blocks(shape, chosen, tuple(pieces))
 
 
-class Configurations:
+class TileRegisterSizes:
     """The sizes of the tile registers that a call uses: four of C, two of B, two of A."""
 
     def __init__(self, groups: int) -> None:

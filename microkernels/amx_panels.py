@@ -13,7 +13,7 @@ from polydl.microkernels.amx_operands import (
     SIDE,
     STEP,
     Blocks,
-    Configurations,
+    TileRegisterSizes,
     c_table,
     finished_blocks,
     kept_bytes,
@@ -53,7 +53,7 @@ def panels_run(name: str, site: GemmSite, call: Blocks) -> str:
     """The C function of a call; that which splits A is called ``{name}_a``."""
     prefix, step, rows = site.prefix, call.step, call.shape.m
     rest = rows % (2 * SIDE)
-    configurations = Configurations(call.groups)
+    configurations = TileRegisterSizes(call.groups)
     entries: list[list[int]] = []
     columns: list[int] = []
     for place in range(0, len(call.blocks), 2):

@@ -16,7 +16,7 @@ from polydl.ir.numerics import EXACT, Rounding
 from polydl.machine.core import Core
 from polydl.machine.processors import WIDE_CORE
 from polydl.microkernels.plain_c import PLAIN_C, Writer, tiling_of
-from polydl.microkernels.plain_c_blocks import Block, block_function
+from polydl.microkernels.plain_c_blocks import OutputBlock, block_function
 from polydl.microkernels.shapes import tile_sizes, tiling_cycles
 
 _GROUP = 4
@@ -93,7 +93,7 @@ class _Dots(Writer):
     def ingredients(self) -> Ingredients:
         return Ingredients(("immintrin.h",)) if 4 * self.width in _INSTRUCTIONS else PLAIN
 
-    def text(self, name: str, block: Block) -> str:
+    def text(self, name: str, block: OutputBlock) -> str:
         site, prefix = self.site, self.site.prefix
         vector = f"{prefix}_vector{block.width}"
         columns, vectors = range(len(block.columns_b)), range(len(block.rows))

@@ -30,7 +30,7 @@ from polydl.machine.processors import WIDE_CORE
 from polydl.microkernels.next_tile import PART, steps_between
 from polydl.microkernels.plain_c_blocks import (
     VECTOR_BYTES,
-    Block,
+    OutputBlock,
     finishes,
     halves,
     more_parameters,
@@ -122,11 +122,11 @@ class Writer:
         tables = [table(name, values) for values, name in self.tables.items()]
         return [*tables, *(text for _, text in self.functions.values())]
 
-    def text(self, name: str, block: Block) -> str:
+    def text(self, name: str, block: OutputBlock) -> str:
         """The function that updates one block of C."""
         return vector_block(name, self.site, block)
 
-    def _block(self, block: Block) -> str:
+    def _block(self, block: OutputBlock) -> str:
         self.widths[block.width] = None
         if block.second:
             self.widths[block.width // 2] = None
@@ -244,7 +244,7 @@ class Writer:
             next_b = self._next_b(columns_b, shape)
             calls = []
             for at, begins in pieces:
-                block = Block(width, begins, second, columns_b, columns_c, self.core.line_bytes, fetched, every)
+                block = OutputBlock(width, begins, second, columns_b, columns_c, self.core.line_bytes, fetched, every)
                 block = replace(block, next_b=0 if at else next_b)
                 if copied:
                     block = replace(block, copied=shape.m, between=between, ahead=self.core.copy_ahead_columns)

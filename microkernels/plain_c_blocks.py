@@ -28,7 +28,7 @@ _TALL, _NARROW = 4, 4
 
 
 @dataclass(frozen=True)
-class Block:
+class OutputBlock:
     """A register block: the part of an output tile that stays in registers while k and the batch run.
 
     It has vectors of rows by columns. Rows that two vectors or halves contain are computed twice, with equal results:
@@ -123,7 +123,7 @@ def widening(prefix: str, width: int) -> str:
     )
 
 
-def _widened(site: GemmSite, block: Block, place: str) -> str:
+def _widened(site: GemmSite, block: OutputBlock, place: str) -> str:
     """The C expression that reads bfloat16 elements at an address as a vector of floats."""
     name = f"{site.prefix}_widened{block.width // 2 if block.second else block.width}"
     if not block.second:
@@ -140,7 +140,7 @@ def widened(value: str) -> str:
 def block_function(
     name: str,
     site: GemmSite,
-    block: Block,
+    block: OutputBlock,
     product: Sequence[str],
     read: Callable[[str], str],
     written: Callable[[str, str], str],
@@ -179,11 +179,11 @@ def block_function(
 
 
 def finishes(site: GemmSite, second: int) -> bool:
-    """Whether blocks apply the epilogue to C in their registers; ``second`` as in ``Block``."""
+    """Whether blocks apply the epilogue to C in their registers; ``second`` as in ``OutputBlock``."""
     return site.after and not site.after_calls and not second
 
 
-def _finished(site: GemmSite, block: Block) -> list[str]:
+def _finished(site: GemmSite, block: OutputBlock) -> list[str]:
     """The C of the epilogue on a block, which the last call for a tile runs in place of storing C.
 
     The compiler keeps in registers what seems to go through memory here. Vectors of narrow elements take several of
@@ -204,13 +204,13 @@ def _finished(site: GemmSite, block: Block) -> list[str]:
     return [*lines, "    return;", "  }"]
 
 
-def _rows_together(site: GemmSite, block: Block) -> int:
+def _rows_together(site: GemmSite, block: OutputBlock) -> int:
     """How many vectors of a column the epilogue takes at a time: what fills one with the narrowest elements."""
     follow = all(row == block.width * place for place, row in enumerate(block.rows))
     return max(1, VECTOR_BYTES.get(site.accumulator, 4) // site.after_bytes) if follow else 1
 
 
-def vector_block(name: str, site: GemmSite, block: Block) -> str:
+def vector_block(name: str, site: GemmSite, block: OutputBlock) -> str:
     """A function that updates one block of C, all of it in registers while k and the batch run."""
     element, vector = site.element, f"{site.prefix}_vector{block.width}"
 
@@ -248,7 +248,7 @@ def vector_block(name: str, site: GemmSite, block: Block) -> str:
     return block_function(name, site, block, lines, read, written)
 
 
-def _next_output(site: GemmSite, block: Block) -> list[str]:
+def _next_output(site: GemmSite, block: OutputBlock) -> list[str]:
     """The C that prefetches the columns of C after the block's own, if these are evenly spaced."""
     columns, line = len(block.columns_c), block.line_bytes // VECTOR_BYTES[site.element]
     if block.columns_c != tuple(number * site.ldc for number in range(columns)):
@@ -264,7 +264,7 @@ def more_parameters(site: GemmSite) -> str:
     return f"{FIRST if site.overwrites else ''}{AHEAD if site.ahead else ''}{copy}{after}"
 
 
-def _steps(site: GemmSite, block: Block, read: Callable[[str], str]) -> list[str]:
+def _steps(site: GemmSite, block: OutputBlock, read: Callable[[str], str]) -> list[str]:
     """The C of one step of k, ``l``: its loads, prefetches and multiply-adds."""
     element, vector = site.element, f"{site.prefix}_vector{block.width}"
     columns, vectors = range(len(block.columns_b)), range(len(block.rows))
@@ -312,7 +312,7 @@ def products_ahead(site: GemmSite) -> int:
     return -(-_FEW_STEPS // site.k[0]) if few and site.ahead_steps else 0
 
 
-def _keeps_a(site: GemmSite, block: Block) -> bool:
+def _keeps_a(site: GemmSite, block: OutputBlock) -> bool:
     """Whether the compiler is told to keep A's vectors in registers, of which AVX-512 has enough.
 
     gcc 12, above all if it tunes for Zen, reads them from memory again for each column of tall blocks.
@@ -320,14 +320,14 @@ def _keeps_a(site: GemmSite, block: Block) -> bool:
     return site.element != BFLOAT16 and len(block.rows) > _TALL and 2 < len(block.columns_b) <= _NARROW
 
 
-def _columns_meet(site: GemmSite, block: Block) -> bool:
+def _columns_meet(site: GemmSite, block: OutputBlock) -> bool:
     """Whether two columns read the same element of B in different steps of k, as the columns of an image row do."""
     places, step = block.columns_b, site.stride_bk
     apart = {other - one for number, one in enumerate(places) for other in places[number + 1 :]}
     return step != 0 and any(way % step == 0 and 0 < abs(way // step) < site.k[0] for way in apart)
 
 
-def _fetched(site: GemmSite, block: Block) -> list[str]:
+def _fetched(site: GemmSite, block: OutputBlock) -> list[str]:
     """The C that prefetches B: one cache line of each column, spread over as many steps of k as a line has elements."""
     length = block.line_bytes // VECTOR_BYTES[site.element]
     columns = len(block.columns_b)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from polydl.ir.interface import Interface
 from polydl.ir.kernel import KernelSource
-from polydl.ir.scop import Array, Function, Parameter, Scop
+from polydl.ir.scop import Array, Parameter, Scop, SourceFunction
 from polydl.ir.statement import Access, AccessKind, Expression, Statement
 
 BYTES = {"float": 4, "double": 8, "signed char": 1, "unsigned char": 1, "int": 4}
@@ -79,7 +79,7 @@ def scop(
     )
     return Scop(
         file=f"{name}.c",
-        function=Function(name, "void", parameters, 1),
+        function=SourceFunction(name, "void", parameters, 1),
         statements=tuple(statements),
         arrays=tuple(arrays),
         schedule="",

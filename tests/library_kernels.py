@@ -10,7 +10,7 @@ from machines import machine_with
 
 from polydl.execute.build import build
 from polydl.execute.toolchain import Toolchain
-from polydl.libraries.blocking import Blocking, Tile
+from polydl.libraries.blocking import Blocking, BlockingLoop
 from polydl.libraries.callable import AnySize
 from polydl.libraries.candidates import element_bytes
 from polydl.libraries.decision import Condition, Leaf
@@ -19,10 +19,20 @@ from polydl.libraries.product import symbolic_product
 from polydl.libraries.symbolic import SymbolicNest
 from polydl.libraries.unit import ORIGINAL, unit
 
-SMALL = Blocking((Tile("m", 40), Tile("k", 7), Tile("n", 5)), 2, 3)
-THREADS = Blocking((Tile("k", 20), Tile("n", 9, parallel=True), Tile("m", 64), Tile("m", 48), Tile("n", 4)), 2, 3)
+SMALL = Blocking((BlockingLoop("m", 40), BlockingLoop("k", 7), BlockingLoop("n", 5)), 2, 3)
+THREADS = Blocking(
+    (
+        BlockingLoop("k", 20),
+        BlockingLoop("n", 9, parallel=True),
+        BlockingLoop("m", 64),
+        BlockingLoop("m", 48),
+        BlockingLoop("n", 4),
+    ),
+    2,
+    3,
+)
 # For vectors of 8; a tile has other numbers of rows, columns and terms than its register blocks.
-ALONG_TERMS = Blocking((Tile("k", 27), Tile("m", 7), Tile("n", 11)), 3, 5, ("a",), "k")
+ALONG_TERMS = Blocking((BlockingLoop("k", 27), BlockingLoop("m", 7), BlockingLoop("n", 11)), 3, 5, ("a",), "k")
 # By what of A and B is copied; the code of register blocks is the same.
 KERNELS = {
     "none": SMALL,

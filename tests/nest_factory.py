@@ -10,7 +10,7 @@ from typing import Literal
 
 from polydl.ir.affine import Affine
 from polydl.ir.schedule import Loop, Schedule
-from polydl.ir.scop import Array, Function, Scop
+from polydl.ir.scop import Array, Scop, SourceFunction
 from polydl.ir.statement import Access, AccessKind, Expression, Statement
 
 
@@ -63,7 +63,7 @@ def make_scop(works: Sequence[Work], element_bytes: dict[str, int] | None = None
     )
     return Scop(
         file="nest.c",
-        function=Function("nest", "void", (), 1),
+        function=SourceFunction("nest", "void", (), 1),
         statements=tuple(_statement(number, work) for number, work in enumerate(works)),
         arrays=arrays,
         schedule="",

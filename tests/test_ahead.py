@@ -17,7 +17,7 @@ from marks import parametrized
 
 from polydl import pipeline
 from polydl.ir.kernel import KernelSource
-from polydl.machine.core import Constant
+from polydl.machine.core import CoreConstant
 
 FILTERS = 8 * 4 * 64 * 64
 CONVOLUTION = """
@@ -139,7 +139,7 @@ def test_how_far_ahead_an_operand_is_fetched_depends_on_where_it_comes_from(
     path = tmp_path / "nest.c"
     path.write_text(PRODUCT.format(n=n, k=k))
     scop = pipeline.parse(path)
-    constants = tuple(Constant(each, steps) for each, steps in STEPS.items())
+    constants = tuple(CoreConstant(each, steps) for each, steps in STEPS.items())
     machine = replace(machine_with(1, 64), constants=constants)
     space = pipeline.space_on(scop, machine, microkernel="c")
     drawn = pipeline.generate_variants(scop, machine=machine, max_variants=200, microkernel="c", seed=1)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from polydl.bench.driver import Settings, workload_of
+from polydl.bench.driver import BenchSettings, workload_of
 from polydl.bench.ratios import ratio
 from polydl.bench.results import read
 from polydl.cli import main
@@ -116,12 +116,12 @@ def test_mistakes_are_named(arguments: list[str], words: str) -> None:
 
 
 def test_every_setting_is_stored() -> None:
-    settings = Settings(("gcc",), 1, 1, None, 10, 3, 400, 15, 30.0, 120.0, 0, False)
+    settings = BenchSettings(("gcc",), 1, 1, None, 10, 3, 400, 15, 30.0, 120.0, 0, False)
     assert json.loads(json.dumps(settings.to_json())) == settings.to_json()
 
 
 def test_padding_is_for_convolutions_alone() -> None:
-    settings = Settings(("gcc",), 1, 2, None, 10, 3, 400, 15, 30.0, 120.0, 0, False, padding="skipped")
+    settings = BenchSettings(("gcc",), 1, 2, None, 10, 3, 400, 15, 30.0, 120.0, 0, False, padding="skipped")
     assert "if (" in workload_of("resnet_17", settings).source
     assert "if (" not in workload_of("resnet_17", replace(settings, padding=None)).source
     assert workload_of("gemm_8x8x8", settings).flops == 2 * 8**3

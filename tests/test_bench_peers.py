@@ -18,8 +18,16 @@ from marks import marked, parametrized
 
 import polydl
 from polydl.bench.peers import native
-from polydl.bench.peers.kinds import KINDS, MissingPeerError, Setting, Weights
-from polydl.bench.peers.problems import SOURCE, WEIGHTS, Convolution, MatrixProduct, fill, first_error, problem_of
+from polydl.bench.peers.kinds import KINDS, MissingPeerError, PeerSetting, Weights
+from polydl.bench.peers.problems import (
+    SOURCE,
+    WEIGHTS,
+    ConvolutionProblem,
+    ProductProblem,
+    fill,
+    first_error,
+    problem_of,
+)
 from polydl.execute import checking
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.expected import ONCE
@@ -29,8 +37,8 @@ from polydl.ir.measurement import Measurement
 from polydl.workloads import Workload, workload
 
 QUICK = TimingPolicy(rounds=2, minimum_sample_seconds=1e-3, budget_seconds=2.0, timeout_seconds=20.0)
-ONE_THREAD = Setting(1)
-COLD = Setting(1, cold=True)
+ONE_THREAD = PeerSetting(1)
+COLD = PeerSetting(1, cold=True)
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +161,7 @@ GROUPED = (
 )
 
 
-def peer_or_skip(name: str, wanted: Workload, setting: Setting = ONE_THREAD) -> polydl.Peer:
+def peer_or_skip(name: str, wanted: Workload, setting: PeerSetting = ONE_THREAD) -> polydl.Peer:
     try:
         return KINDS[name].program(wanted, setting)
     except MissingPeerError as error:
@@ -231,7 +239,7 @@ def test_peers_prepare_weights_beforehand_or_each_time(
     peer: str, name: str, layout: str, weights: Weights, toolchain: Toolchain, tmp_path: Path
 ) -> None:
     made = workload(name, layout=layout)  # type: ignore[arg-type]
-    program = peer_or_skip(peer, made, Setting(1, weights=weights))
+    program = peer_or_skip(peer, made, PeerSetting(1, weights=weights))
     [measured] = timed_beside([program], toolchain, tmp_path)
     assert measured.status == "ok", measured.message
 
@@ -330,7 +338,7 @@ def test_a_nest_that_computes_something_else_is_found_out(toolchain: Toolchain, 
 def test_settings_that_slow_a_peer_down_are_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENBLAS_CORETYPE", "Haswell")
     monkeypatch.setenv("MKL_CBWR", "COMPATIBLE")
-    peer = peer_or_skip("gcc", workload("gemm_4x4x4"), Setting(2))
+    peer = peer_or_skip("gcc", workload("gemm_4x4x4"), PeerSetting(2))
     assert peer.environment["OPENBLAS_CORETYPE"] is None
     assert peer.environment["MKL_CBWR"] is None
     assert peer.environment["OPENBLAS_NUM_THREADS"] == "2"
@@ -363,7 +371,7 @@ def test_libraries_are_compiled_once(tmp_path: Path) -> None:
 
 
 def test_elements_are_those_of_a_convolution_done_in_full() -> None:
-    problem = Convolution((2, 3, 4, 6, 5, 3, 2, 1, 0, 2, 1, 1))
+    problem = ConvolutionProblem((2, 3, 4, 6, 5, 3, 2, 1, 0, 2, 1, 1))
     source, weights, result = (np.zeros(shape, np.float32) for shape in problem.shapes)
     fill(source.reshape(-1), SOURCE)
     fill(weights.reshape(-1), WEIGHTS)
@@ -379,7 +387,7 @@ def test_elements_are_those_of_a_convolution_done_in_full() -> None:
 
 
 def test_groups_see_channels_of_their_own_and_dilated_filters_reach_further() -> None:
-    problem = Convolution((1, 4, 6, 7, 7, 3, 3, 1, 1, 1, 2, 2))
+    problem = ConvolutionProblem((1, 4, 6, 7, 7, 3, 3, 1, 1, 1, 2, 2))
     source, weights, result = (np.zeros(shape, np.float32) for shape in problem.shapes)
     fill(source.reshape(-1), SOURCE)
     fill(weights.reshape(-1), WEIGHTS)
@@ -394,7 +402,7 @@ def test_groups_see_channels_of_their_own_and_dilated_filters_reach_further() ->
 
 
 def test_nothing_that_is_no_number_passes() -> None:
-    problem = MatrixProduct((4, 5, 6))
+    problem = ProductProblem((4, 5, 6))
     a, b, _ = (np.zeros(shape, np.float32) for shape in problem.shapes)
     fill(a.reshape(-1), SOURCE)
     fill(b.reshape(-1), WEIGHTS)

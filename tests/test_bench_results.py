@@ -18,7 +18,7 @@ from marks import parametrized
 
 from polydl import registry
 from polydl.bench.parts import merged
-from polydl.bench.peers.kinds import KINDS, Setting
+from polydl.bench.peers.kinds import KINDS, PeerSetting
 from polydl.bench.ratios import Document, fastest_leader, mean_ratio, own_seconds, ratio, seconds
 from polydl.bench.results import concluded, rate, read, write
 from polydl.cli import main
@@ -221,7 +221,7 @@ def test_the_fastest_that_compute_every_product_are_among_the_leaders() -> None:
 
 def test_a_ratio_to_mkl_on_a_processor_of_amd_says_which_path_it_takes(recorded: Document) -> None:
     machine = replace(machine_with(1, 32), cpu_id="AuthenticAMD-25-1-1-32K")
-    amd, intel = Setting(1, cpu_id=machine.cpu_id), Setting(1, cpu_id="GenuineIntel-6-143-8-48K")
+    amd, intel = PeerSetting(1, cpu_id=machine.cpu_id), PeerSetting(1, cpu_id="GenuineIntel-6-143-8-48K")
     product, layer = workload("gemm_8x8x8"), workload("resnet_03")
     caveat = KINDS["torch"].caveat(product, amd)
     assert "AVX2 path" in caveat

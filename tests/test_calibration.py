@@ -17,7 +17,7 @@ from polydl.calibration.cores import _PAGES, measure_pages, measure_thread_start
 from polydl.calibration.fit import fitted
 from polydl.calibration.programs import accepted, grid_sites, held_out_sites, rows, timed_calls
 from polydl.calibration.tables import peak_cycles, timed, usual_probe
-from polydl.calibration.worker import Worker
+from polydl.calibration.worker import CalibrationWorker
 from polydl.cli import main
 from polydl.contracts import GemmShape, Microkernel
 from polydl.contracts.first_cache import waiting_cycles
@@ -237,7 +237,7 @@ def test_disturbed_samples_do_not_count() -> None:
 
 def test_the_worker_refuses_what_is_no_program(tmp_path: Path) -> None:
     (tmp_path / "no.so").write_text("")
-    worker = Worker()
+    worker = CalibrationWorker()
     cores = os.sched_getaffinity(0)
     try:
         reply = worker.start([str(tmp_path / "no.so")], ["float"] * 3, [1, 1, 1], min(cores))
@@ -248,7 +248,7 @@ def test_the_worker_refuses_what_is_no_program(tmp_path: Path) -> None:
 
 
 def test_operands_of_timed_calls_begin_at_different_places_of_their_pages() -> None:
-    worker = Worker()
+    worker = CalibrationWorker()
     cores = os.sched_getaffinity(0)
     try:
         worker.start([], ["float"] * 3, [5000, 3000, 10], min(cores))

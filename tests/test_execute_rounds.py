@@ -29,7 +29,7 @@ from polydl.execute.rounds import (
     times_as_fast,
     usual_rate,
 )
-from polydl.execute.sampling import MOST_REPEATS, Sampler
+from polydl.execute.sampling import MOST_REPEATS, TimingSampler
 from polydl.ir.measurement import Measurement, Sample
 
 POLICY = TimingPolicy(rounds=8)
@@ -213,7 +213,7 @@ def test_a_sample_is_short_where_most_of_its_time_is_not_timed() -> None:
         time.sleep(1e-3 * repeats)
         return 1e-9 * repeats
 
-    sampler = object.__new__(Sampler)
+    sampler = object.__new__(TimingSampler)
     reply = sampler.calibrate(5e-3, MOST_REPEATS, timed, most_cost=0.05)
     assert 1 < reply["repeats"] <= 55
     assert reply["cost"] >= 0.05

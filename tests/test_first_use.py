@@ -16,7 +16,7 @@ from machines import machine_with
 import polydl
 from polydl import pipeline
 from polydl.calibration import further
-from polydl.calibration.first_use import Call, FirstUse, Measure, _in_turns, first_use, lock_path, needed_calls
+from polydl.calibration.first_use import FirstUse, Measure, PackedCall, _in_turns, first_use, lock_path, needed_calls
 from polydl.contracts import GemmShape, GemmSite, Microkernel
 from polydl.contracts.first_cache import repeated_cycles
 from polydl.errors import ExecutionError
@@ -82,7 +82,7 @@ def nest(folder: Path, element: str = "float", k: int = 64) -> Scop:
     return pipeline.parse(folder / "matmul.c")
 
 
-def calls_of(scop: Scop, microkernel: str = "c") -> tuple[Call, ...]:
+def calls_of(scop: Scop, microkernel: str = "c") -> tuple[PackedCall, ...]:
     variants = pipeline.generate_variants(scop, machine=MACHINE, microkernel=microkernel, max_variants=40)
     assert variants
     apply = [pipeline.apply(scop, each, machine=MACHINE, microkernel=microkernel, prove=False) for each in variants]
@@ -90,11 +90,11 @@ def calls_of(scop: Scop, microkernel: str = "c") -> tuple[Call, ...]:
 
 
 @pytest.fixture
-def calls(tmp_path: Path) -> tuple[Call, ...]:
+def calls(tmp_path: Path) -> tuple[PackedCall, ...]:
     return calls_of(nest(tmp_path))
 
 
-def test_the_calls_of_variants_are_timed_once_each_with_packed_operands(calls: tuple[Call, ...]) -> None:
+def test_the_calls_of_variants_are_timed_once_each_with_packed_operands(calls: tuple[PackedCall, ...]) -> None:
     assert len(calls) > 8
     assert len({(call.key, call.site) for call in calls}) == len(calls)
     for call in calls:
@@ -114,7 +114,7 @@ def test_calls_of_elements_that_no_program_times_are_left_out(tmp_path: Path) ->
     assert calls_of(nest(tmp_path, "int")) == ()
 
 
-def test_what_is_waited_for_beforehand_is_none_of_its_time(calls: tuple[Call, ...], tmp_path: Path) -> None:
+def test_what_is_waited_for_beforehand_is_none_of_its_time(calls: tuple[PackedCall, ...], tmp_path: Path) -> None:
     measurer, waited = Measurer(), list[int]()
 
     def quiet() -> None:
@@ -132,7 +132,7 @@ def test_what_is_waited_for_beforehand_is_none_of_its_time(calls: tuple[Call, ..
 
 
 def test_the_calls_of_variants_take_turns_with_others_and_the_next_use_times_nothing(
-    calls: tuple[Call, ...], tmp_path: Path
+    calls: tuple[PackedCall, ...], tmp_path: Path
 ) -> None:
     measurer = Measurer()
     done: list[tuple[int, int]] = []
@@ -156,7 +156,7 @@ def test_the_calls_of_variants_take_turns_with_others_and_the_next_use_times_not
     assert f"Calibrated  {first.calls} calls of c in " in first_use_text(first)
 
 
-def test_the_constants_of_formulas_are_fitted_to_the_calls(calls: tuple[Call, ...], tmp_path: Path) -> None:
+def test_the_constants_of_formulas_are_fitted_to_the_calls(calls: tuple[PackedCall, ...], tmp_path: Path) -> None:
     true = replace(
         MACHINE.core, call_cycles=2.0, block_step_cycles=0.05, block_load_cycles=0.01, block_switch_cycles=1.0
     )
@@ -187,7 +187,7 @@ def test_a_formula_has_the_constants_that_another_one_was_fitted_with(tmp_path: 
         assert found.predicted_cycles(other, 16) == pytest.approx(wanted, rel=0.06)
 
 
-def test_what_is_known_of_a_family_is_not_timed(calls: tuple[Call, ...], tmp_path: Path) -> None:
+def test_what_is_known_of_a_family_is_not_timed(calls: tuple[PackedCall, ...], tmp_path: Path) -> None:
     measurer = Measurer()
     zen4 = replace(MACHINE, cpu_id="AuthenticAMD-25-17-1-32K-1024K-32768K")
     other = replace(MACHINE, cpu_id="AuthenticAMD-1-17-1-32K-1024K-32768K")
@@ -196,7 +196,7 @@ def test_what_is_known_of_a_family_is_not_timed(calls: tuple[Call, ...], tmp_pat
     assert first_use(other, calls, TOOLCHAIN, directory=tmp_path, measure=measurer, clock=measurer.clock) is not None
 
 
-def test_steps_of_two_kinds_take_turns_and_none_is_left_twice(calls: tuple[Call, ...]) -> None:
+def test_steps_of_two_kinds_take_turns_and_none_is_left_twice(calls: tuple[PackedCall, ...]) -> None:
     steps = [(call,) for call in calls[:5]]
     spread = [(call,) for call in calls[5:]]
     assert len(spread) > 8
@@ -205,7 +205,7 @@ def test_steps_of_two_kinds_take_turns_and_none_is_left_twice(calls: tuple[Call,
     assert _in_turns([], spread, 0) == ([], spread)
 
 
-def test_no_step_begins_that_would_last_beyond_the_limit(calls: tuple[Call, ...], tmp_path: Path) -> None:
+def test_no_step_begins_that_would_last_beyond_the_limit(calls: tuple[PackedCall, ...], tmp_path: Path) -> None:
     measurer = Measurer(seconds=2.0)
     first = first_use(
         MACHINE, calls, TOOLCHAIN, directory=tmp_path, measure=measurer, clock=measurer.clock, seconds=4.5
@@ -216,7 +216,7 @@ def test_no_step_begins_that_would_last_beyond_the_limit(calls: tuple[Call, ...]
     assert times.complete
 
 
-def test_microkernels_take_turns(tmp_path: Path, calls: tuple[Call, ...]) -> None:
+def test_microkernels_take_turns(tmp_path: Path, calls: tuple[PackedCall, ...]) -> None:
     class Other:
         name = "other"
 
@@ -229,7 +229,7 @@ def test_microkernels_take_turns(tmp_path: Path, calls: tuple[Call, ...]) -> Non
     assert [name for name, _ in measurer.steps][:4] == ["c", "other", "c", "other"]
 
 
-def test_a_table_of_a_calibration_is_better(calls: tuple[Call, ...], tmp_path: Path) -> None:
+def test_a_table_of_a_calibration_is_better(calls: tuple[PackedCall, ...], tmp_path: Path) -> None:
     from polydl.machine.profile import read
 
     [table] = read(Path(__file__).parent / "data" / "calibration.toml").throughputs
@@ -237,7 +237,7 @@ def test_a_table_of_a_calibration_is_better(calls: tuple[Call, ...], tmp_path: P
     assert first_use(known, calls, TOOLCHAIN, directory=tmp_path, measure=Measurer()) is None
 
 
-def test_an_interrupted_first_use_is_gone_on_with(calls: tuple[Call, ...], tmp_path: Path) -> None:
+def test_an_interrupted_first_use_is_gone_on_with(calls: tuple[PackedCall, ...], tmp_path: Path) -> None:
     measurer = Measurer()
 
     def interrupted(*arguments: object) -> Mapping[GemmShape, float]:
@@ -257,7 +257,7 @@ def test_an_interrupted_first_use_is_gone_on_with(calls: tuple[Call, ...], tmp_p
     assert not timed_first & rest[0]
 
 
-def test_times_of_another_compiler_are_taken_anew(calls: tuple[Call, ...], tmp_path: Path) -> None:
+def test_times_of_another_compiler_are_taken_anew(calls: tuple[PackedCall, ...], tmp_path: Path) -> None:
     first = first_use(MACHINE, calls, TOOLCHAIN, directory=tmp_path, measure=Measurer(), clock=lambda: 0.0)
     assert first is not None
     measurer = Measurer()
@@ -269,7 +269,7 @@ def test_times_of_another_compiler_are_taken_anew(calls: tuple[Call, ...], tmp_p
     assert "13" in times.versions
 
 
-def test_what_cannot_be_compiled_or_kept_is_left_to_the_formula(calls: tuple[Call, ...], tmp_path: Path) -> None:
+def test_what_cannot_be_compiled_or_kept_is_left_to_the_formula(calls: tuple[PackedCall, ...], tmp_path: Path) -> None:
     def refused(*_arguments: object) -> Mapping[GemmShape, float]:
         raise ExecutionError("the C of the microkernel c does not compile")
 
@@ -281,7 +281,7 @@ def test_what_cannot_be_compiled_or_kept_is_left_to_the_formula(calls: tuple[Cal
     assert first_use(MACHINE, calls, TOOLCHAIN, directory=tmp_path / "file", measure=refused) is None
 
 
-def test_two_processes_never_time_at_once(calls: tuple[Call, ...], tmp_path: Path) -> None:
+def test_two_processes_never_time_at_once(calls: tuple[PackedCall, ...], tmp_path: Path) -> None:
     measurer = Measurer()
     locked: list[bool] = []
 
@@ -431,13 +431,15 @@ def test_a_search_ranks_by_what_its_first_use_timed(tmp_path: Path, asked: list[
     assert result.winner is not None
 
 
-def test_what_is_left_is_timed_step_by_step_as_long_as_it_is_wanted(calls: tuple[Call, ...], tmp_path: Path) -> None:
+def test_what_is_left_is_timed_step_by_step_as_long_as_it_is_wanted(
+    calls: tuple[PackedCall, ...], tmp_path: Path
+) -> None:
     first = first_use(MACHINE, calls, TOOLCHAIN, directory=tmp_path, measure=Measurer(), clock=lambda: 0.0)
     assert first is not None
     assert len(first.further) > 3
-    steps: list[list[Call]] = []
+    steps: list[list[PackedCall]] = []
 
-    def step(timed_now: list[Call], *_others: object) -> list[CallTime]:
+    def step(timed_now: list[PackedCall], *_others: object) -> list[CallTime]:
         steps.append(timed_now)
         return [CallTime(len(steps), 1, 1, 1, False, 5.0)]
 
@@ -451,7 +453,7 @@ def test_what_is_left_is_timed_step_by_step_as_long_as_it_is_wanted(calls: tuple
 
 
 @pytest.mark.native
-def test_timing_on_ends_with_what_it_goes_on_beside(calls: tuple[Call, ...], tmp_path: Path) -> None:
+def test_timing_on_ends_with_what_it_goes_on_beside(calls: tuple[PackedCall, ...], tmp_path: Path) -> None:
     first = first_use(MACHINE, calls, Toolchain.find(), directory=tmp_path, measure=Measurer(), clock=lambda: 0.0)
     assert first is not None
     before = set(os.listdir("/proc"))

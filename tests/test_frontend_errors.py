@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from polydl import errors
-from polydl.frontend.passes import Job, clang_pass, pet_pass
+from polydl.frontend.passes import ReadingJob, clang_pass, pet_pass
 from polydl.frontend.pet import parse
 from polydl.frontend.pet_library import find_pet_library
 
@@ -261,7 +261,7 @@ def test_a_pass_that_does_not_end_is_ended(tmp_path: Path) -> None:
 def test_a_crash_of_pet_stays_in_its_process(tmp_path: Path) -> None:
     # pet follows the recursion without end. The checks before it refuse this file, so pet is given it directly.
     path = BAD_INPUT / "recursion.c"
-    job = Job(
+    job = ReadingJob(
         file=str(path),
         name="recursion.c",
         text=path.read_text(),

@@ -9,7 +9,7 @@ import pytest
 from marks import parametrized
 
 from polydl import pipeline
-from polydl.fusion.algorithm_3 import Decision, Group, decisions
+from polydl.fusion.algorithm_3 import FusionGroup, FusionVerdict, decisions
 from polydl.poly.dependences import dependences
 from polydl.poly.nests import distribute
 
@@ -24,7 +24,7 @@ PRODUCT = """
 """
 
 
-def decided(path: Path) -> tuple[tuple[Decision, ...], tuple[Group, ...]]:
+def decided(path: Path) -> tuple[tuple[FusionVerdict, ...], tuple[FusionGroup, ...]]:
     scop = pipeline.parse(path)
     found = dependences(scop)
     return decisions(scop, distribute(scop, found), found)
@@ -68,7 +68,7 @@ def test_a_chain_joins_the_heavy_operator_link_by_link(tmp_path: Path) -> None:
 """
     made, groups = decided(written(tmp_path, body, ", float b[24]"))
     assert [each.legal for each in made] == [True, True]
-    assert groups == (Group(0, after=(1, 2)),)
+    assert groups == (FusionGroup(0, after=(1, 2)),)
     assert "after the last iteration of the reduction at line 7" in made[0].reason
 
 
@@ -87,7 +87,7 @@ def test_what_comes_before_joins_the_first_iteration(tmp_path: Path) -> None:
         ("first", 0, 1),
         ("last", 1, 2),
     ]
-    assert groups == (Group(1, before=(0,), after=(2,)),)
+    assert groups == (FusionGroup(1, before=(0,), after=(2,)),)
 
 
 def test_code_in_between_that_leaves_the_elements_alone_does_not_matter(tmp_path: Path) -> None:
@@ -99,7 +99,7 @@ def test_code_in_between_that_leaves_the_elements_alone_does_not_matter(tmp_path
       C[i][j] = C[i][j] > 6.0f ? 6.0f : C[i][j];
 """
     made, groups = decided(written(tmp_path, body, ", float u[24]"))
-    assert groups == (Group(0, after=(2,)),)
+    assert groups == (FusionGroup(0, after=(2,)),)
     assert [each.legal for each in made] == [True]
 
 
@@ -110,7 +110,7 @@ def test_permuted_loops_and_other_names_are_the_same_elements(tmp_path: Path) ->
       C[row][column] = C[row][column] > 0.0f ? C[row][column] : 0.0f;
 """
     _, groups = decided(written(tmp_path, body))
-    assert groups == (Group(0, after=(1,)),)
+    assert groups == (FusionGroup(0, after=(1,)),)
 
 
 def test_what_reads_each_sum_once_and_writes_another_array_joins(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_what_reads_each_sum_once_and_writes_another_array_joins(tmp_path: Path)
       C[i][j] = C[i][j] > 0.0f ? C[i][j] : 0.0f;
 """
     made, groups = decided(written(tmp_path, body, ", float D[24][20]"))
-    assert groups == (Group(0, after=(1, 2)),)
+    assert groups == (FusionGroup(0, after=(1, 2)),)
     assert made[0].reason == (
         "line 11 reads each element of `C` once, after the last iteration of the reduction at line 7"
     )
@@ -161,7 +161,7 @@ def test_what_depends_on_another_operator_elsewhere_does_not_join_both(second: s
       {second}
 """
     made, groups = decided(written(tmp_path, body, ", float E[20][25], float F[20][24]"))
-    assert groups == (Group(0, after=(1,)),)
+    assert groups == (FusionGroup(0, after=(1,)),)
     assert [(each.legal, each.condition) for each in made if each.second == 2 and each.first == 0] == [
         (False, "dependences")
     ]

@@ -21,7 +21,7 @@ from polydl.errors import OptionError
 from polydl.execute.rings import INTEGERS
 from polydl.execute.toolchain import Toolchain
 from polydl.fuzzing import examine as examining
-from polydl.fuzzing.examine import Settings, examine, step_kinds
+from polydl.fuzzing.examine import FuzzingSettings, examine, step_kinds
 from polydl.fuzzing.far_counters import with_far_counter
 from polydl.fuzzing.generator import generated
 from polydl.fuzzing.program import (
@@ -40,7 +40,7 @@ from polydl.fuzzing.program import (
     flattened,
 )
 from polydl.fuzzing.reduction import reduced, smaller_programs
-from polydl.fuzzing.session import Budget, fuzz
+from polydl.fuzzing.session import SessionBudget, fuzz
 from polydl.fuzzing.totals import Totals, added
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Exactness
@@ -159,14 +159,14 @@ def test_a_budget_that_is_none_is_refused(budget: str, capsys: pytest.CaptureFix
 
 
 @pytest.fixture(scope="module")
-def settings() -> Settings:
-    return Settings(Toolchain.find(), find(), 5)
+def settings() -> FuzzingSettings:
+    return FuzzingSettings(Toolchain.find(), find(), 5)
 
 
 @pytest.mark.native
 @pytest.mark.parametrize(("seed", "nests"), [(9300, 4), pytest.param(9300, 40, marks=pytest.mark.slow)])
-def test_no_variant_of_a_random_nest_fails(seed: int, nests: int, settings: Settings, tmp_path: Path) -> None:
-    run = fuzz(seed, Budget(nests=nests), settings, tmp_path, jobs=1)
+def test_no_variant_of_a_random_nest_fails(seed: int, nests: int, settings: FuzzingSettings, tmp_path: Path) -> None:
+    run = fuzz(seed, SessionBudget(nests=nests), settings, tmp_path, jobs=1)
     assert run.totals.failures == Counter(), run.findings
     assert run.totals.variants["ok"] > 2 * nests
 
@@ -187,7 +187,7 @@ def _in_new_process(work: Callable[..., _Answer], *arguments: Any) -> _Answer:
         return process.submit(work, *arguments).result()
 
 
-def _fault_in_a_printer(settings: Settings, folder: Path) -> None:
+def _fault_in_a_printer(settings: FuzzingSettings, folder: Path) -> None:
     """A fault is found, made smaller and kept, and is gone once it is mended."""
     from polydl.fuzzing.findings import Finding, read, write
 
@@ -220,7 +220,7 @@ def _fault_in_a_printer(settings: Settings, folder: Path) -> None:
 
 @pytest.mark.native
 @pytest.mark.slow
-def test_a_fault_in_a_printer_is_found_made_smaller_and_replayed(tmp_path: Path, settings: Settings) -> None:
+def test_a_fault_in_a_printer_is_found_made_smaller_and_replayed(tmp_path: Path, settings: FuzzingSettings) -> None:
     _in_new_process(_fault_in_a_printer, settings, tmp_path)
 
 
@@ -242,7 +242,7 @@ def test_what_was_found_fails_no_more(name: str, capsys: pytest.CaptureFixture[s
     assert "now it does not fail" in capsys.readouterr().out
 
 
-def _statuses_without_legality(settings: Settings) -> Counter[str]:
+def _statuses_without_legality(settings: FuzzingSettings) -> Counter[str]:
     """Of the variants of a few nests, the last with one that computes something else."""
     statuses: Counter[str] = Counter()
     with pytest.MonkeyPatch.context() as patch:
@@ -256,14 +256,14 @@ def _statuses_without_legality(settings: Settings) -> Counter[str]:
 
 @pytest.mark.slow
 @pytest.mark.native
-def test_legality_that_is_not_asked_is_found(settings: Settings) -> None:
+def test_legality_that_is_not_asked_is_found(settings: FuzzingSettings) -> None:
     assert _in_new_process(_statuses_without_legality, settings)["wrong"]
 
 
 @pytest.mark.slow
 @pytest.mark.native
 def test_one_variant_of_each_nest_is_compared_over_a_ring_where_that_is_quick(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
+    settings: FuzzingSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     case = generated(0, 0)[1].having(_product())
     case = replace(case, conditions=replace(case.conditions, threads=1, microkernel="none"))
@@ -292,7 +292,7 @@ def test_one_variant_of_each_nest_is_compared_over_a_ring_where_that_is_quick(
     assert set(slow) < set(quick)
 
 
-def _variants_with_one_that_leaves_an_array(settings: Settings) -> Counter[str]:
+def _variants_with_one_that_leaves_an_array(settings: FuzzingSettings) -> Counter[str]:
     genuine = translation_unit.generate
     seen: list[str] = []
 
@@ -309,7 +309,7 @@ def _variants_with_one_that_leaves_an_array(settings: Settings) -> Counter[str]:
         return examine(case, settings).variants
 
 
-def _variants_with_one_that_does_not_end(settings: Settings) -> Counter[str]:
+def _variants_with_one_that_does_not_end(settings: FuzzingSettings) -> Counter[str]:
     genuine = translation_unit.generate
     seen: list[str] = []
 
@@ -329,7 +329,7 @@ def _variants_with_one_that_does_not_end(settings: Settings) -> Counter[str]:
 
 @pytest.mark.slow
 @pytest.mark.native
-def test_a_variant_that_does_not_end_is_ended_after_its_processor_time(settings: Settings) -> None:
+def test_a_variant_that_does_not_end_is_ended_after_its_processor_time(settings: FuzzingSettings) -> None:
     statuses = _in_new_process(_variants_with_one_that_does_not_end, settings)
     assert statuses["timeout"] == 1
     assert statuses["ok"] >= 2
@@ -344,7 +344,7 @@ def test_a_level_in_place_of_the_drawn_one_leaves_the_nest() -> None:
 
 
 @pytest.mark.native
-def test_an_array_that_is_left_ends_its_variant_alone(settings: Settings) -> None:
+def test_an_array_that_is_left_ends_its_variant_alone(settings: FuzzingSettings) -> None:
     statuses = _in_new_process(_variants_with_one_that_leaves_an_array, settings)
     assert statuses["crash"] == 1
     assert statuses["ok"] >= 2

@@ -13,7 +13,7 @@ from symbolic_nests import RANGES, product, symbolic
 from polydl.errors import UserError
 from polydl.ir import variant as ir_variant
 from polydl.ir.variant import NestStep, Variant
-from polydl.libraries.blocking import Blocking, Tile, of_variant, usual_blockings
+from polydl.libraries.blocking import Blocking, BlockingLoop, of_variant, usual_blockings
 from polydl.libraries.kernel import Kernel, broken, planned
 from polydl.libraries.product import SymbolicProduct, symbolic_product
 from polydl.libraries.symbolic import SymbolicNest
@@ -59,14 +59,19 @@ def test_every_transposition_is_a_product(tmp_path: Path, a: str, b: str, stride
 def test_one_proof_holds_for_all_sizes(tmp_path: Path) -> None:
     nest = symbolic(product(before="C[i][j] = 0;"), tmp_path)
 
-    def tiled(*tiles: Tile) -> str:
+    def tiled(*tiles: BlockingLoop) -> str:
         return broken_by(nest, Blocking(tiles, 2, 3))
 
-    assert tiled(Tile("m", 7), Tile("k", 5), Tile("n", 4)) == ""
-    assert tiled(Tile("k", 5), Tile("n", 9, parallel=True), Tile("m", 64), Tile("n", 3)) == ""
-    assert "by running `k_t1` in parallel" in tiled(Tile("k", 5, parallel=True), Tile("m", 7), Tile("n", 4))
+    assert tiled(BlockingLoop("m", 7), BlockingLoop("k", 5), BlockingLoop("n", 4)) == ""
+    assert (
+        tiled(BlockingLoop("k", 5), BlockingLoop("n", 9, parallel=True), BlockingLoop("m", 64), BlockingLoop("n", 3))
+        == ""
+    )
+    assert "by running `k_t1` in parallel" in tiled(
+        BlockingLoop("k", 5, parallel=True), BlockingLoop("m", 7), BlockingLoop("n", 4)
+    )
     # One tile of k, at all sizes of the range: threads have nothing to share.
-    assert tiled(Tile("k", 40, parallel=True), Tile("m", 7), Tile("n", 4)) == ""
+    assert tiled(BlockingLoop("k", 40, parallel=True), BlockingLoop("m", 7), BlockingLoop("n", 4)) == ""
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from polydl.errors import MachineError
 from polydl.machine import CACHE_SIZES_EXAMPLE, CacheLevel, Machine, parse_cache_sizes, speeds, system
 from polydl.machine.caches import size_text
-from polydl.machine.core import Constant
+from polydl.machine.core import CoreConstant
 from polydl.machine.profile import Identity
 
 EXAMPLE = Machine(
@@ -334,7 +334,7 @@ def test_sets_of_caches_are_told_by_the_system_and_are_not_those_of_given_sizes(
     machine = dataclasses.replace(EXAMPLE, constants=told.constants)
     assert machine.core.same_set_bytes == (4096, 131072)
     assert machine.with_cache_sizes((32 << 10, 1 << 20)).core.source("same_set_bytes") == "generic"
-    given = dataclasses.replace(EXAMPLE, constants=(Constant("same_set_bytes", (2048, 4096)),))
+    given = dataclasses.replace(EXAMPLE, constants=(CoreConstant("same_set_bytes", (2048, 4096)),))
     assert given.with_cache_sizes((32 << 10, 1 << 20)).core.same_set_bytes == (2048, 4096)
 
 

@@ -20,7 +20,7 @@ from polydl.contracts import GemmShape
 from polydl.contracts import microkernel as contract
 from polydl.errors import MachineError
 from polydl.machine import Core, Machine, processors, value
-from polydl.machine.core import CONSTANTS, Constant
+from polydl.machine.core import CONSTANTS, CoreConstant
 from polydl.machine.processors import FAMILIES, WIDE_CORE, family_of, generic, published
 from polydl.ranking.cost_model import nest_times
 
@@ -90,7 +90,10 @@ def test_vector_registers_are_those_of_the_instruction_set() -> None:
 def test_constants_that_were_measured_go_first_and_are_saved(tmp_path: Path) -> None:
     machine = dataclasses.replace(
         machine_with(2, 32),
-        constants=(Constant("thread_start_seconds", 2e-6, "measured"), Constant("same_set_bytes", (4096, 131072))),
+        constants=(
+            CoreConstant("thread_start_seconds", 2e-6, "measured"),
+            CoreConstant("same_set_bytes", (4096, 131072)),
+        ),
     )
     assert machine.core.thread_start_seconds == 2e-6
     assert machine.core.source("thread_start_seconds") == "measured"
@@ -118,12 +121,12 @@ def test_constants_that_were_measured_go_first_and_are_saved(tmp_path: Path) -> 
 )
 def test_a_wrong_constant_is_told(fields: dict[str, Any], message: str, tmp_path: Path) -> None:
     with pytest.raises(MachineError, match=message):
-        machine_with(1, 32).core.having([Constant(**fields)])
+        machine_with(1, 32).core.having([CoreConstant(**fields)])
 
 
 def test_the_start_of_threads_that_was_measured_is_what_rankers_count(tmp_path: Path) -> None:
     scop = parse(tmp_path, PRODUCT)
-    slow = dataclasses.replace(machine_with(2, 32), constants=(Constant("thread_start_seconds", 1.0),))
+    slow = dataclasses.replace(machine_with(2, 32), constants=(CoreConstant("thread_start_seconds", 1.0),))
     variants = [
         variant
         for variant in pipeline.generate_variants(scop, machine=slow, max_variants=30)
@@ -216,7 +219,7 @@ def test_its_own_constants_decide(only_neon: Machine, tmp_path: Path) -> None:
     variants = pipeline.generate_variants(scop, machine=only_neon, max_variants=30)
 
     def predicted(name: str, value: Any) -> float:
-        machine = dataclasses.replace(only_neon, constants=(Constant(name, value),))
+        machine = dataclasses.replace(only_neon, constants=(CoreConstant(name, value),))
         candidates = pipeline.candidates(scop, variants, machine=machine)
         return sum(sum(time.total for time in nest_times(each, machine)) for each in candidates)
 

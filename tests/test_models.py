@@ -18,14 +18,23 @@ from polydl.models import memory
 from polydl.models.builder import GraphBuilder
 from polydl.models.convolution import Convolution
 from polydl.models.elementwise import Concatenate, Select
-from polydl.models.epilogue import Apply, Combine, Scale, expression
+from polydl.models.epilogue import ApplyFunction, Combine, Scale, expression
 from polydl.models.fusing import with_steps
 from polydl.models.graph import Array, Graph
-from polydl.models.kernels import PLACE_OF_NAME, Kernel, KernelOptions, Nest, as_written, kernel, named, object_of
+from polydl.models.kernels import (
+    PLACE_OF_NAME,
+    KernelOptions,
+    OperatorKernel,
+    OperatorNest,
+    as_written,
+    kernel,
+    named,
+    object_of,
+)
 from polydl.models.layout import Image
 from polydl.models.layout_choice import block_of, choose
 from polydl.models.pooling import Pooling
-from polydl.models.products import LayerNorm, Linear, Softmax
+from polydl.models.products import LayerNorm, LinearOperator, Softmax
 from polydl.models.program import lower, write_program
 from polydl.models.transposed import TransposedConvolution
 
@@ -202,7 +211,7 @@ def test_operators_on_rows(tmp_path: Path, shape: tuple[int, ...]) -> None:
     for name, array in names.items():
         builder.constant(name, array)
     builder.add_rows("normal", shape, LayerNorm(12, 1e-5), ["x"], ["scale", "shift"])
-    builder.add_rows("product", (*shape[:-1], 7), Linear(12, 7), ["normal"], ["weight", "bias"])
+    builder.add_rows("product", (*shape[:-1], 7), LinearOperator(12, 7), ["normal"], ["weight", "bias"])
     builder.add_rows("y", (*shape[:-1], 7), Softmax(), ["product"])
     normal = (rows - rows.mean(-1, keepdims=True)) / np.sqrt(rows.var(-1, keepdims=True) + 1e-5) * scale + shift
     powers = np.exp(normal @ weight.T + bias)
@@ -219,10 +228,10 @@ def residual_graph() -> tuple[Graph, dict[str, Array]]:
         builder.constant(name, array)
     kind = Convolution(16, 16, (3, 3), padding=(1, 1))
     builder.add_image("first", (1, 16, 8, 8), kind, ["x"], ["f", "a"])
-    builder.add_element_wise("positive", ["first"], [Apply("relu")])
+    builder.add_element_wise("positive", ["first"], [ApplyFunction("relu")])
     builder.add_image("second", (1, 16, 8, 8), kind, ["positive"], ["g", "b"])
     builder.add_element_wise("sum", ["positive", "second"], [Combine("+")])
-    builder.add_element_wise("y", ["sum"], [Apply("silu")])
+    builder.add_element_wise("y", ["sum"], [ApplyFunction("silu")])
     return with_steps(builder.graph(["y"])), arrays
 
 
@@ -264,7 +273,7 @@ void {name}_prepare(const float filter[2304], const float bias[16], void *prepar
 """
 
 
-def with_prepared_filters(nest: Nest) -> Kernel:
+def with_prepared_filters(nest: OperatorNest) -> OperatorKernel:
     """A kernel whose ``_run`` reads what its ``_prepare`` made of the filters."""
     plain = as_written(nest, "a test")
     if "filter" not in nest.constants:
@@ -333,7 +342,7 @@ def test_kernels_prepare_the_weights_of_a_linear_layer(tmp_path: Path) -> None:
     builder = GraphBuilder()
     builder.input("x", rows.shape)
     names = [builder.constant("weight", weight), builder.constant("bias", bias)]
-    builder.add_rows("y", (32, 48), Linear(64, 48), ["x"], names)
+    builder.add_rows("y", (32, 48), LinearOperator(64, 48), ["x"], names)
     lowered = lower(builder.graph(["y"]))
     machine = polydl.Machine.detect(threads=1)
     kernels = {nest: kernel(nest, machine, KernelOptions(records=tmp_path / "records")) for nest in lowered.nests}
@@ -359,7 +368,7 @@ def test_values_that_are_needed_at_once_share_no_memory() -> None:
 
 
 def test_expressions_of_steps() -> None:
-    assert expression("x", [Combine("+"), Apply("relu")], ["r"]) == "((x + r) < 0.0f ? 0.0f : (x + r))"
+    assert expression("x", [Combine("+"), ApplyFunction("relu")], ["r"]) == "((x + r) < 0.0f ? 0.0f : (x + r))"
     assert expression("x", [Scale(0.5, 1.0)], []) == "(x * 0.5f + 1.0f)"
 
 

@@ -1,15 +1,23 @@
-"""Names of parameters say what is passed."""
+"""Names of parameters say what is passed, and the name of a class stands for one thing."""
 
 from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("polydl", "variants", "microkernels", "ranking", "fusion", "experiments", "tests")
+PACKAGE = ("polydl", "variants", "microkernels", "ranking", "fusion")
+ROOMS = (*PACKAGE, "experiments", "tests")
 SAY_NOTHING = {"found", "made", "own", "each"}
+# One thing in two languages: what is drawn and what is generated, a framework's and another's, polydl's and a peer's.
+IN_SEVERAL_LANGUAGES = {
+    *("Access", "Assign", "Binary", "Call", "Declare", "Element", "If", "Loop", "Select", "Sum", "Variable"),
+    *("Accuracy", "Node", "OptimizedModel", "Operator", "Report", "Translation"),
+    *("Convolution", "MatrixProduct", "Writer"),
+}
 # What such a parameter looks like, and some expressions: most files have neither, and need not be parsed.
 _LIKE_ONE = re.compile(rf"(?:[(,*]|\blambda\b|^)\s*(?:{'|'.join(SAY_NOTHING)})(?:\s*[:,)]|=)", re.MULTILINE)
 
@@ -48,3 +56,11 @@ def test_names_of_parameters_say_what_is_passed() -> None:
         if parameter.arg in SAY_NOTHING
     ]
     assert not nothing
+
+
+def test_the_name_of_a_class_stands_for_one_thing() -> None:
+    files = [path for room in PACKAGE for path in sorted((ROOT / room).rglob("*.py"))]
+    bodies = [ast.parse(path.read_text(encoding="utf-8")).body for path in files]
+    classes = Counter(node.name for body in bodies for node in body if isinstance(node, ast.ClassDef))
+    assert len(classes) > 500
+    assert {name for name, count in classes.items() if count > 1 and not name.startswith("_")} == IN_SEVERAL_LANGUAGES

@@ -312,11 +312,11 @@ def test_a_full_disk_while_pet_writes(tmp_path: Path, monkeypatch: pytest.Monkey
     (tmp_path / "nest.c").write_text(GOOD)
     printed = "error: unable to make temporary file: No space left on device\n"
 
-    def run(module: str, request: Mapping[str, Any], folder: Path, timeout_seconds: float) -> child.Outcome:
+    def run(module: str, request: Mapping[str, Any], folder: Path, timeout_seconds: float) -> child.ChildOutcome:
         if module.endswith("pet_worker"):
             # Where the folder that is removed with all in it is.
             assert Path(request["temporary"]) == folder
-            return child.Outcome({"scops": []}, "", printed)
+            return child.ChildOutcome({"scops": []}, "", printed)
         return child.run_child(module, request, folder, timeout_seconds)
 
     monkeypatch.setattr("polydl.frontend.passes.run_child", run)

@@ -14,7 +14,7 @@ import pytest
 from polydl.errors import PolydlError
 from polydl.models import program
 from polydl.models.graph import Array
-from polydl.models.kernels import Kernel, Nest, as_written, object_of
+from polydl.models.kernels import OperatorKernel, OperatorNest, as_written, object_of
 from polydl.models.loaded import LoadedModel
 
 pytest.importorskip("onnx")
@@ -31,10 +31,10 @@ from polydl.onnx.reading import input_shapes, read_model
 pytestmark = [pytest.mark.peers, pytest.mark.native]
 
 
-class Kernels(dict[Nest, Kernel]):
+class Kernels(dict[OperatorNest, OperatorKernel]):
     """Nests as they are written, each compiled once, in a hurry."""
 
-    def __missing__(self, nest: Nest) -> Kernel:
+    def __missing__(self, nest: OperatorNest) -> OperatorKernel:
         plain = as_written(nest, "a test")
         plain = replace(plain, object_line=plain.object_line.replace("-O3", "-O0"))
         self[nest] = replace(plain, compiled=object_of(plain))

@@ -14,7 +14,7 @@ from polydl.errors import IllegalVariantError
 from polydl.ir.numerics import Numerics
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Attach, Interchange, Tile, Unroll, Variant
-from polydl.plan.register_blocks import RegisterBlock, register_block
+from polydl.plan.register_blocks import VectorCounts, register_block
 from polydl.variants.register_blocks import RegisterBlock as Block
 from polydl.variants.space import NestSpace
 from polydl.workloads import Layout, workload
@@ -84,11 +84,11 @@ def test_what_neighbours_share_is_loaded_once(tmp_path: Path) -> None:
     statement = scop.statement("S1")
     # Loops y, x, r, s, k. A row of three outputs reads five columns of three rows, and nine elements of the filter.
     inner = [(2, 3), (3, 3), (1, 3)]
-    assert register_block(scop, statement, inner, 4, 32) == RegisterBlock(
+    assert register_block(scop, statement, inner, 4, 32) == VectorCounts(
         27, 27, loads=15 + 9 + 3, stores=3, live=8, kept=0
     )
     # With too few registers for what is used again, it is loaded each time.
-    assert register_block(scop, statement, inner, 4, 6) == RegisterBlock(
+    assert register_block(scop, statement, inner, 4, 6) == VectorCounts(
         27, 27, loads=27 + 9 + 3, stores=3, live=8, kept=0
     )
 

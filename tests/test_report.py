@@ -26,6 +26,7 @@ from polydl.ir.working_sets import WorkingSets
 from polydl.optimization.optimized import Optimization
 from polydl.outcome.baselines import Baseline, PlainBuild
 from polydl.outcome.tried import Tried
+from polydl.poly.boxes import loop_ranges
 from polydl.presentation.answer import answer_text
 from polydl.report import documents
 from polydl.report.results import level_sizes
@@ -360,7 +361,7 @@ def test_loops_whose_bounds_depend_on_others_show_their_widest_range(tmp_path: P
     )
     statement = polydl.parse(path).statements[0]
     assert statement.box is None
-    assert documents.loop_ranges(statement) == ((0, 8), (0, 8))
+    assert loop_ranges(statement) == ((0, 8), (0, 8))
 
 
 def test_code_is_shown_as_the_source_has_it_with_other_loops() -> None:

@@ -12,7 +12,7 @@ from polydl.reuse.batch import repetitions
 from polydl.reuse.batch.intervals import Pieces
 from polydl.reuse.batch.repetitions import without_repetitions
 from polydl.reuse.batch.single_iterators import Dimension, single_iterator_points
-from polydl.reuse.groups import Bounds, Group, Linear, Step, group_table
+from polydl.reuse.groups import Bounds, CoupledDimension, CoupledIterators, Linear, group_table
 
 IDENTITY: tuple[Linear, ...] = ((((0, 1), (1, -1)), 0),)
 KINDS: dict[str, tuple[tuple[Bounds, ...], tuple[Bounds, ...], tuple[Linear, ...]]] = {
@@ -41,11 +41,11 @@ def test_single_iterators_need_no_search(kind: str) -> None:
                 steps = []
                 for together, size, origin, direction in dimensions:
                     if together:
-                        steps.append(Step(0, 0, size, origin, direction))
+                        steps.append(CoupledDimension(0, 0, size, origin, direction))
                     else:
-                        steps += [Step(0, -1, size, origin, direction)] if sources else []
-                        steps += [Step(-1, 0, size, origin, direction)] if targets else []
-                table = group_table(Group(sources, targets, equations, tuple(steps)))
+                        steps += [CoupledDimension(0, -1, size, origin, direction)] if sources else []
+                        steps += [CoupledDimension(-1, 0, size, origin, direction)] if targets else []
+                table = group_table(CoupledIterators(sources, targets, equations, tuple(steps)))
                 assert len(points) == shared + 1
                 for common, (earliest, strict) in enumerate(points):
                     found = table.points(common, False)

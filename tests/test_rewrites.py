@@ -14,7 +14,7 @@ from polydl import pipeline
 from polydl.errors import IllegalVariantError
 from polydl.ir.scop import Scop
 from polydl.ir.variant import RewriteStep, UseMicrokernel, Variant
-from polydl.machine import Constant, Machine
+from polydl.machine import CoreConstant, Machine
 from polydl.microkernels.libxsmm import LIBXSMM
 from polydl.poly.dependences import dependences
 from polydl.rewrite_contract import Request
@@ -88,7 +88,7 @@ needs_libxsmm = pytest.mark.skipif(LIBXSMM.unavailable() is not None, reason="LI
 
 
 def run_rewritten(
-    scop: Scop, tmp_path: Path, threads: int = 2, kind: type = object, constants: tuple[Constant, ...] = ()
+    scop: Scop, tmp_path: Path, threads: int = 2, kind: type = object, constants: tuple[CoreConstant, ...] = ()
 ) -> list[Variant]:
     """Compile and check variants that begin with a rewrite, one of them of that kind; they are returned."""
     machine = replace(detected(threads=threads), constants=constants)
@@ -395,7 +395,7 @@ void f(float out[4][16][32][16], const float flt[4][8][8][16], const float in[8]
 @pytest.mark.native
 def test_columns_whose_sums_share_places_in_caches_are_brought_together(tmp_path: Path) -> None:
     scop = parse(tmp_path, STRIDED.format(columns=64, used=32))
-    sets = (Constant("same_set_bytes", (4096, 65536)),)
+    sets = (CoreConstant("same_set_bytes", (4096, 65536)),)
     (chosen, *_) = run_rewritten(scop, tmp_path, kind=Gather, constants=sets)
     (step,) = (step for step in chosen.rewrites if isinstance(step, Gather))
     assert (step.array, step.loops) == ("in", ("y", "ct", "x", "c"))

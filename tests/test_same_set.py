@@ -12,7 +12,7 @@ from machines import machine_with
 from polydl import pipeline
 from polydl.contracts import GemmShape
 from polydl.ir.variant import Tile, UseMicrokernel, Variant
-from polydl.machine import Constant
+from polydl.machine import CoreConstant
 from polydl.microkernels.libxsmm import LIBXSMM
 from polydl.microkernels.plain_c import PLAIN_C
 from polydl.model.calls import call_cycles
@@ -20,10 +20,10 @@ from polydl.model.same_set import same_set_cycles
 
 # Eight places in each set.
 KNOWN = (
-    Constant("first_cache_bytes", 32 << 10),
-    Constant("same_set_bytes", (4096, 131072)),
-    Constant("second_cache_latency_cycles", 14.0),
-    Constant("evicted_line_share", 0.5),
+    CoreConstant("first_cache_bytes", 32 << 10),
+    CoreConstant("same_set_bytes", (4096, 131072)),
+    CoreConstant("second_cache_latency_cycles", 14.0),
+    CoreConstant("evicted_line_share", 0.5),
 )
 CORE = replace(machine_with(threads=1, vector_bytes=64), constants=KNOWN).core
 FLOATS = (4, 4, 4)

@@ -18,12 +18,12 @@ from test_shown import longest
 from polydl.cli import main
 from polydl.execute.toolchain import Toolchain
 from polydl.libraries.build import Library
-from polydl.libraries.chosen import Settings
+from polydl.libraries.chosen import LibrarySettings
 from polydl.libraries.decision import choose
 from polydl.libraries.kernel import Kernel
 from polydl.libraries.product import symbolic_product
 from polydl.machine import Machine
-from polydl.optimization.tuning import Nest, Tuned
+from polydl.optimization.tuning import Tuned, TuningTask
 from polydl.presentation.analysis import dependences_text
 from polydl.presentation.library import library_text
 from polydl.presentation.tuning import tuned_text
@@ -49,7 +49,7 @@ def test_many_nests_have_their_times_and_folders(width: int, tmp_path: Path) -> 
     names = ["resnet_03", "a_nest_of_a_program_whose_name_says_all_of_its_sizes_1x64x56x56.c", "refused.c"]
     results = [
         Tuned(
-            Nest(name, tmp_path / f"folder_{number}"),
+            TuningTask(name, tmp_path / f"folder_{number}"),
             f"AuthenticAMD-25-{number}-1-32K-1024K-32768K",
             "ok" if number < 2 else "failed",
             "" if number < 2 else "no candidate passed",
@@ -79,7 +79,7 @@ def test_a_library_has_its_kernels_and_the_shapes_that_lose_most(width: int, ver
     files = {kind: Path(f"out/gemm_polydl.{kind}") for kind in ("c", "h", "so", "json", "cmake", "pc")}
     library = Library(
         nest, symbolic_product(nest), Machine.detect(threads=1), Toolchain(Path("gcc"), "gcc", "12.2", ()), kernels,
-        DECISION, shapes, times, kernels, Settings(10, 1.1, 0, False, 60.0), lambda _: nest.scop, files, "gemm",
+        DECISION, shapes, times, kernels, LibrarySettings(10, 1.1, 0, False, 60.0), lambda _: nest.scop, files, "gemm",
     )  # fmt: skip
     text = library_text(library, verbose=verbose)
     assert longest(text) <= width

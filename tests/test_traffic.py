@@ -18,7 +18,7 @@ from polydl.machine.processors import generic
 from polydl.microkernels.libxsmm import LIBXSMM
 from polydl.microkernels.plain_c import PLAIN_C
 from polydl.model.cache_sets import Geometry, Occupancy, evicted, geometry
-from polydl.model.footprints import Stream, footprint, streams
+from polydl.model.footprints import ReferenceStream, footprint, streams
 from polydl.model.misses import Walk, misses_of, nest_misses
 from polydl.model.traffic import _between, missed_lines, traffic
 from polydl.plan.nest_plan import Plan, trips
@@ -52,8 +52,8 @@ def filled(scop: Scop, plan: Plan, lines: int) -> list[dict[str, float]]:
 # Footprints
 
 
-def stream(*strides: int, element: int = 4, spread: tuple[tuple[int, float], ...] = ()) -> Stream:
-    return Stream("A", strides, spread, element, 1 << 30, written=False)
+def stream(*strides: int, element: int = 4, spread: tuple[tuple[int, float], ...] = ()) -> ReferenceStream:
+    return ReferenceStream("A", strides, spread, element, 1 << 30, written=False)
 
 
 def enumerated(steps: list[tuple[int, int]], element: int, starts: list[int], sets: int) -> tuple[float, float]:

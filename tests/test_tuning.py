@@ -10,7 +10,7 @@ import pytest
 
 from polydl.cli import command, main
 from polydl.errors import OptionError
-from polydl.optimization.tuning import Nest, Tuned, nests_of
+from polydl.optimization.tuning import Tuned, TuningTask, nests_of
 from polydl.presentation.tuning import document, line, tuned_text
 from polydl.records.store import read
 
@@ -35,7 +35,7 @@ BEST = {"id": "0123456789ab", "plain": False, "seconds": 1e-3, "gflops": 12.5, "
 
 def tuned(name: str, cpu: str = "A", **values: Any) -> Tuned:
     known = {"status": "ok", "message": "", "document": {"best": BEST}, "answered": False, "seconds": 1.0}
-    return Tuned(Nest(name, Path("out", name)), cpu, **{**known, **values})
+    return Tuned(TuningTask(name, Path("out", name)), cpu, **{**known, **values})
 
 
 def test_each_nest_has_a_folder() -> None:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from polydl.plan.streaming import stride
 from polydl.poly.legality import order_is_legal, parallel_is_legal, sums_are_legal
 from polydl.variants.nest_facts import NestFacts
-from polydl.variants.parallel_loops import Threads, combined
+from polydl.variants.parallel_loops import ThreadedLoop, combined
 from polydl.variants.shapes import Shape
 
 TOGETHER = (4, 8)
@@ -24,7 +24,7 @@ TOGETHER = (4, 8)
 SHORT = 64
 
 
-class Run(NamedTuple):
+class InnermostMode(NamedTuple):
     """How the innermost of plain loops run: one of these at most is not as usual."""
 
     #: So many iterations of the loop next to the innermost one at once; 0 for one after the other.
@@ -35,7 +35,7 @@ class Run(NamedTuple):
     vectors: int = 0
 
 
-USUAL = Run()
+USUAL = InnermostMode()
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Choice:
     tiles: tuple[tuple[str, int], ...]
     #: Generated loops, outermost first.
     order: tuple[str, ...]
-    parallel: Threads | None
+    parallel: ThreadedLoop | None
     #: The innermost loop, if all of its iterations are to run in one of the loop outside, and its tile's size.
     together: tuple[str, int] | None = None
     #: Arrays that are written past the caches.
@@ -56,21 +56,21 @@ class Choice:
     vector_bytes: int = 0
 
 
-def runs(facts: NestFacts, choice: Choice) -> dict[Run, Choice]:
+def runs(facts: NestFacts, choice: Choice) -> dict[InnermostMode, Choice]:
     """The choice, and those that differ from it in how plain innermost loops run."""
     ways = {USUAL: choice}
     if not facts.plain or not choice.order:
         return ways
     streamed = tuple(name for name in facts.streamable if _fills_lines(facts, name, choice))
     if streamed:
-        ways[Run(stream=True)] = replace(choice, streamed=streamed)
+        ways[InnermostMode(stream=True)] = replace(choice, streamed=streamed)
     if has_short_vectors(facts):
         half = facts.machine.vector_bytes // 2
-        ways[Run(vectors=half)] = replace(choice, vector_bytes=half)
+        ways[InnermostMode(vectors=half)] = replace(choice, vector_bytes=half)
     for size in TOGETHER:
         unrolled = _unrolled(facts, choice, size)
         if unrolled is not None:
-            ways[Run(unroll=size)] = unrolled
+            ways[InnermostMode(unroll=size)] = unrolled
     return ways
 
 
@@ -118,9 +118,9 @@ def _unrolled(facts: NestFacts, choice: Choice, size: int) -> Choice | None:
     return replace(choice, order=order, parallel=on, together=(near, size if names else 0))
 
 
-def usual(facts: NestFacts, choice: Choice) -> tuple[Choice, Run]:
+def usual(facts: NestFacts, choice: Choice) -> tuple[Choice, InnermostMode]:
     """What ``runs`` made a choice from, and how: its inverse."""
-    run = Run(0, bool(choice.streamed), choice.vector_bytes)
+    run = InnermostMode(0, bool(choice.streamed), choice.vector_bytes)
     plain = replace(choice, together=None, streamed=(), vector_bytes=0)
     if choice.together is None:
         return plain, run

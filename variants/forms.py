@@ -11,7 +11,7 @@ from itertools import accumulate, combinations
 from math import factorial, prod
 from typing import Any
 
-from polydl.variants.choice import Run
+from polydl.variants.choice import InnermostMode
 from polydl.variants.decisions import Assignment, Partial
 from polydl.variants.draws import Draw
 from polydl.variants.nest_model import INSIDE, OUTSIDE, NestModel, ParallelLoop, run_values, tile_name
@@ -308,13 +308,13 @@ class Forms:
         mask, places = self.candidate.masks[name], self.candidate.space.by_name[name].places
         return [value for value in values if mask >> places[value] & 1]
 
-    def _leaves_run(self, run: Run) -> bool:
+    def _leaves_run(self, run: InnermostMode) -> bool:
         if run not in self._known_runs:
             self._known_runs[run] = all(self._left(name, [value]) for name, value in run_values(run).items())
         return self._known_runs[run]
 
     @cached_property
-    def _known_runs(self) -> dict[Run, bool]:
+    def _known_runs(self) -> dict[InnermostMode, bool]:
         return {}
 
     def endings(self, values: Assignment) -> int:

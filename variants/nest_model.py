@@ -15,10 +15,10 @@ from itertools import combinations
 from operator import itemgetter
 from typing import Any, Literal, NamedTuple
 
-from polydl.variants.choice import TOGETHER, Choice, Run, has_short_vectors, runs, usual
+from polydl.variants.choice import TOGETHER, Choice, InnermostMode, has_short_vectors, runs, usual
 from polydl.variants.decisions import Assignment, Decision
 from polydl.variants.nest_facts import NestFacts, TimeLoop, fixed_and_free
-from polydl.variants.parallel_loops import Threads, parallel_choices
+from polydl.variants.parallel_loops import ThreadedLoop, parallel_choices
 from polydl.variants.shapes import Shape
 
 Side = Literal["outside", "inside", "apart"]
@@ -64,16 +64,16 @@ class Form:
     tiles: tuple[tuple[str, int], ...]
     #: Generated loops, outermost first.
     order: tuple[str, ...]
-    _runs: dict[ParallelLoop | None, dict[Run, Choice]] = field(default_factory=dict)
+    _runs: dict[ParallelLoop | None, dict[InnermostMode, Choice]] = field(default_factory=dict)
 
     @cached_property
-    def threads(self) -> dict[ParallelLoop | None, Threads | None]:
+    def threads(self) -> dict[ParallelLoop | None, ThreadedLoop | None]:
         """The loops that may run in parallel, also by the names of generated loops."""
         facts = self.model.facts
         ways = parallel_choices(facts, facts.shapes[self.shape], self.tiles, self.order)
         return {self.model.parallel_loop(self.shape, on): on for on in ways}
 
-    def runs(self, parallel: ParallelLoop | None) -> dict[Run, Choice]:
+    def runs(self, parallel: ParallelLoop | None) -> dict[InnermostMode, Choice]:
         """How the innermost loops may run, with the choices that this makes."""
         if parallel not in self._runs:
             facts = self.model.facts
@@ -303,7 +303,7 @@ class NestModel:
     def _places(self) -> dict[int, dict[str, int]]:
         return {}
 
-    def parallel_loop(self, shape: int, on: Threads | None) -> ParallelLoop | None:
+    def parallel_loop(self, shape: int, on: ThreadedLoop | None) -> ParallelLoop | None:
         """The value of ``parallel`` for a loop on threads, where calls have the shape of a number; None for none."""
         if on is None:
             return None
@@ -311,7 +311,7 @@ class NestModel:
 
     def choice(self, values: Assignment) -> Choice:
         """A legal assignment as a choice."""
-        run = Run(values["unroll"], values["stream"], values["vectors"])
+        run = InnermostMode(values["unroll"], values["stream"], values["vectors"])
         form = self.form(values)
         assert form is not None
         return form.runs(values["parallel"])[run]
@@ -327,6 +327,6 @@ class NestModel:
         }
 
 
-def run_values(run: Run) -> dict[str, Any]:
+def run_values(run: InnermostMode) -> dict[str, Any]:
     """The values of the decisions about innermost loops."""
     return run._asdict()

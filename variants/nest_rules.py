@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from polydl.poly.legality import order_is_legal
-from polydl.variants.choice import Run
+from polydl.variants.choice import InnermostMode
 from polydl.variants.decisions import Assignment, AtMost, Compatible, Constraint, DeadEndError, Decision, Domains
 from polydl.variants.nest_model import APART, INSIDE, MASKS, OUTSIDE, NestModel, run_values, tile_name
 from polydl.variants.parallel_loops import summed
@@ -30,9 +30,9 @@ def shape_rules(model: NestModel) -> tuple[Constraint, ...]:
                 [tile for tile, _ in tiles], CACHE_TILED_LOOPS, f"at most {CACHE_TILED_LOOPS} loops get a further tile"
             )
         )
-    rules.append(LoopOrder(model))
+    rules.append(OrderRule(model))
     if model.facts.plain and model.facts.straight is None and model.loops:
-        rules.append(Innermost(model))
+        rules.append(InnermostRule(model))
     return tuple(rules)
 
 
@@ -44,10 +44,10 @@ def _fitting_tiles(model: NestModel, shape: Decision, tile: Decision, loop: str)
 
 def legality_rules(model: NestModel) -> tuple[Constraint, ...]:
     """Which orders keep the dependences, and what may run in parallel and how then."""
-    rules: list[Constraint] = [Dependences(model)]
+    rules: list[Constraint] = [DependenceRule(model)]
     if model.facts.threads > 1:
-        rules.append(Parallel(model))
-    rules.append(InnermostRun(model))
+        rules.append(ParallelRule(model))
+    rules.append(InnermostModeRule(model))
     return tuple(rules)
 
 
@@ -96,7 +96,7 @@ class _Sides:
 
 
 @dataclass(frozen=True, eq=False)
-class LoopOrder:
+class OrderRule:
     """The loops that there are lie in one order, coarse ones outside fine ones of the same loop."""
 
     model: NestModel
@@ -183,7 +183,7 @@ class LoopOrder:
 
 
 @dataclass(frozen=True, eq=False)
-class Innermost:
+class InnermostRule:
     """The innermost of plain loops is one along which the most accesses are contiguous or constant.
 
     Or one that waits for nothing, where these all wait for what their iteration before has computed.
@@ -214,7 +214,7 @@ class Innermost:
 
 
 @dataclass(frozen=True, eq=False)
-class Dependences:
+class DependenceRule:
     """Time runs through dependent iterations in their order, and through sums around what is attached alike."""
 
     model: NestModel
@@ -291,7 +291,7 @@ class Dependences:
 
 
 @dataclass(frozen=True, eq=False)
-class Parallel:
+class ParallelRule:
     """A loop runs in parallel if it may and should (``parallel_loops``); none does only if no loop may."""
 
     model: NestModel
@@ -368,7 +368,7 @@ class Parallel:
 
 
 @dataclass(frozen=True, eq=False)
-class InnermostRun:
+class InnermostModeRule:
     """Plain innermost loops run as usual, or otherwise in one way that there is for them (``choice.runs``)."""
 
     model: NestModel
@@ -378,7 +378,7 @@ class InnermostRun:
         return (*self.model.form_scope, "parallel", "unroll", "stream", "vectors")
 
     def broken(self, values: Assignment) -> str | None:
-        run = Run(values["unroll"], values["stream"], values["vectors"])
+        run = InnermostMode(values["unroll"], values["stream"], values["vectors"])
         form, parallel = self.model.form(values), values["parallel"]
         if form is None or parallel not in form.threads or run in form.runs(parallel):
             return None

@@ -24,7 +24,7 @@ IDLE = 1.05
 
 
 @dataclass(frozen=True)
-class Threads:
+class ThreadedLoop:
     """The loop whose iterations run on different threads, as the step ``Parallel`` has it."""
 
     loop: str
@@ -34,23 +34,23 @@ class Threads:
 
 def parallel_choices(
     facts: NestFacts, shape: Shape, tiles: tuple[tuple[str, int], ...], order: Sequence[str]
-) -> tuple[Threads | None, ...]:
+) -> tuple[ThreadedLoop | None, ...]:
     """Loops of this order that may and should run in parallel, one or two; (None,) if there is none."""
     if facts.threads == 1:
         return (None,)
     trips = facts.loop_trips(shape, dict(tiles))
     time = facts.time_order(shape, order)
-    legal: dict[Threads, int] = {}
+    legal: dict[ThreadedLoop, int] = {}
     around = 1
     for place, name in enumerate(order):
         if trips[name] > 1 and around <= FORKS and parallel_is_legal(facts.directions, time, place):
-            legal[Threads(name)] = trips[name]
+            legal[ThreadedLoop(name)] = trips[name]
             inner = "".join(order[place + 1 : place + 2])
             # The innermost of plain loops is for vectors.
             outside = not shape.plain or place + 2 < len(order)
-            together = trips.get(inner, 1) > 1 and outside and idles(facts, trips, Threads(name))
+            together = trips.get(inner, 1) > 1 and outside and idles(facts, trips, ThreadedLoop(name))
             if together and parallel_is_legal(facts.directions, time, place + 1):
-                legal[Threads(name, inner)] = trips[name] * trips[inner]
+                legal[ThreadedLoop(name, inner)] = trips[name] * trips[inner]
         around *= trips[name]
     enough = [on for on, iterations in legal.items() if iterations >= facts.threads]
     static = tuple(enough or legal) or _summing_choices(facts, shape, trips, order)
@@ -59,7 +59,7 @@ def parallel_choices(
     return (*static, *(replace(on, dynamic=True) for on in static))
 
 
-def idles(facts: NestFacts, trips: Mapping[str, int], on: Threads) -> bool:
+def idles(facts: NestFacts, trips: Mapping[str, int], on: ThreadedLoop) -> bool:
     """Whether threads wait for the busiest one for long, where iterations are dealt out evenly."""
     iterations = trips[on.loop] * trips.get(on.inner, 1)
     return facts.threads * -(-iterations // facts.threads) > IDLE * iterations
@@ -67,14 +67,14 @@ def idles(facts: NestFacts, trips: Mapping[str, int], on: Threads) -> bool:
 
 def _summing_choices(
     facts: NestFacts, shape: Shape, trips: Mapping[str, int], order: Sequence[str]
-) -> tuple[Threads, ...]:
+) -> tuple[ThreadedLoop, ...]:
     """The outermost loop, if it can run in parallel once each thread adds up sums of its own."""
     time = facts.time_order(shape, order)
     outer = next((place for place, name in enumerate(order) if trips[name] > 1), None)
     if not facts.plain or outer is None:
         return ()
     legal = sums_are_legal(facts.directions, time, outer) and summed(facts, time[outer])
-    return (Threads(order[outer]),) if legal else ()
+    return (ThreadedLoop(order[outer]),) if legal else ()
 
 
 def summed(facts: NestFacts, loop: int) -> tuple[str, ...]:
@@ -83,7 +83,7 @@ def summed(facts: NestFacts, loop: int) -> tuple[str, ...]:
     return combinable(facts.scop, list(facts.statements), every)
 
 
-def combined(facts: NestFacts, shape: Shape, order: Sequence[str], on: Threads) -> tuple[str, ...]:
+def combined(facts: NestFacts, shape: Shape, order: Sequence[str], on: ThreadedLoop) -> tuple[str, ...]:
     """What the threads of the parallel loop have to add up."""
     place = order.index(on.loop)
     time = facts.time_order(shape, order)

@@ -35,7 +35,7 @@ from polydl.variants.draws import Sampler
 from polydl.variants.forms import Forms
 from polydl.variants.nest_facts import NestFacts
 from polydl.variants.nest_model import NestModel
-from polydl.variants.nest_rules import Dependences, legality_rules, shape_rules
+from polydl.variants.nest_rules import DependenceRule, legality_rules, shape_rules
 from polydl.variants.nest_steps import steps
 from polydl.variants.parallel_loops import idles, parallel_choices
 from polydl.variants.shapes import Shape
@@ -133,7 +133,7 @@ class NestSpace(NestFacts):
         assert self.forms is not None, "no form is left to draw"
         values = self.forms.draw_evenly(generator)
         # It keeps the other constraints as it is drawn.
-        return 0 if Dependences(self.model).broken(values) else self.forms.endings(values)
+        return 0 if DependenceRule(self.model).broken(values) else self.forms.endings(values)
 
     @cached_property
     def only_choice(self) -> Choice | None:

@@ -11,8 +11,8 @@ from importlib.metadata import version
 from pathlib import Path
 
 from polydl.bench.peers.compilers import COMPILERS, CompilerPeer
-from polydl.bench.peers.kinds import KINDS, MissingPeerError, PeerKind, Setting, Weights
-from polydl.bench.polybench import DEFAULT_DATASET, Dataset, Program, is_of_polybench, is_program, program
+from polydl.bench.peers.kinds import KINDS, MissingPeerError, PeerKind, PeerSetting, Weights
+from polydl.bench.polybench import DEFAULT_DATASET, Dataset, SuiteProgram, is_of_polybench, is_program, program
 from polydl.bench.ratios import Document
 from polydl.bench.results import SCHEMA
 from polydl.errors import AnalysisError, PolydlError
@@ -32,7 +32,7 @@ from polydl.workloads import Layout, Padding, Workload, layout_of, workload
 
 
 @dataclass(frozen=True)
-class Settings:
+class BenchSettings:
     """The settings of a run. Results of different settings are never mixed."""
 
     #: names of the peers
@@ -61,7 +61,7 @@ class Settings:
     padding: Padding | None = None
     #: of programs of PolyBench; None without any
     dataset: Dataset | None = None
-    #: when weights are prepared; None: by polydl in each call, by peers as ``Setting.weights`` says
+    #: when weights are prepared; None: by polydl in each call, by peers as ``PeerSetting.weights`` says
     weights: Weights | None = None
 
     def to_json(self) -> Document:
@@ -87,7 +87,7 @@ def known_peers(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*(KINDS if False in programs else ()), *(COMPILERS if True in programs else ()))))
 
 
-def installed(names: Iterable[str], settings: Settings, setting: Setting) -> Peers:
+def installed(names: Iterable[str], settings: BenchSettings, setting: PeerSetting) -> Peers:
     """Which of the settings' peers are installed, of those for these workloads."""
     programs = {is_program(name) for name in names}
     kinds: list[PeerKind] = []
@@ -107,7 +107,7 @@ def installed(names: Iterable[str], settings: Settings, setting: Setting) -> Pee
 
 
 def new_document(
-    settings: Settings, machine: Machine, missing: Mapping[str, MissingPeerError], shard: Shard | None = None
+    settings: BenchSettings, machine: Machine, missing: Mapping[str, MissingPeerError], shard: Shard | None = None
 ) -> Document:
     """Without results. ``shard`` is the part of the workloads that it is for; None for all."""
     return {
@@ -126,7 +126,7 @@ def new_document(
     }
 
 
-def workload_of(name: str, settings: Settings) -> Workload:
+def workload_of(name: str, settings: BenchSettings) -> Workload:
     """The nest to measure; products have neither images nor padding. Raises OptionError."""
     product = name.startswith("gemm_")
     return workload(
@@ -138,7 +138,9 @@ def workload_of(name: str, settings: Settings) -> Workload:
     )
 
 
-def subject(name: str, settings: Settings, polybench: Path, files: Mapping[str, Program]) -> Workload | Program:
+def subject(
+    name: str, settings: BenchSettings, polybench: Path, files: Mapping[str, SuiteProgram]
+) -> Workload | SuiteProgram:
     """What to measure: one of ``files``, a program of PolyBench in its folder, or a workload. Raises OptionError."""
     if name in files:
         return files[name]
@@ -148,8 +150,8 @@ def subject(name: str, settings: Settings, polybench: Path, files: Mapping[str, 
 
 
 def measure(
-    subjects: Iterable[Workload | Program],
-    settings: Settings,
+    subjects: Iterable[Workload | SuiteProgram],
+    settings: BenchSettings,
     machine: Machine,
     peers: Peers,
     records: Path | bool = True,
@@ -173,7 +175,7 @@ def measure(
             "peers": {},
         }
         try:
-            result |= run.of_program(each) if isinstance(each, Program) else run.of_workload(each)
+            result |= run.of_program(each) if isinstance(each, SuiteProgram) else run.of_workload(each)
         except PolydlError as error:
             result |= {"status": "failed", "message": str(error)}
         result["seconds_spent"] = round(time.perf_counter() - start, 2)
@@ -184,7 +186,7 @@ def measure(
 class _Run:
     """What the measurements of all workloads have in common."""
 
-    settings: Settings
+    settings: BenchSettings
     machine: Machine
     peers: Peers
     records: Path | bool
@@ -192,7 +194,7 @@ class _Run:
 
     def of_workload(self, nest: Workload) -> Document:
         settings = self.settings
-        setting = Setting(
+        setting = PeerSetting(
             settings.threads,
             settings.accumulate,
             settings.cold,
@@ -211,7 +213,7 @@ class _Run:
         }
         return {**_result(optimization, compared), "peers": peers}
 
-    def of_program(self, wanted: Program) -> Document:
+    def of_program(self, wanted: SuiteProgram) -> Document:
         """A compiler that makes nothing of the nest has a result that says why."""
         optimization = self._optimized(
             wanted.path, wanted.name, wanted.function, wanted.defines, wanted.include_directories, wanted.init

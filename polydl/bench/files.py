@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from polydl.bench.polybench import Program
+from polydl.bench.polybench import SuiteProgram
 from polydl.frontend.source import read_source
 
 
@@ -16,7 +16,7 @@ def program_of_file(
     defines: Mapping[str, str | int] | None = None,
     include_directories: Sequence[Path] = (),
     init: str = "",
-) -> Program:
+) -> SuiteProgram:
     """A C file, with sizes as macros or parameters. Its name is that of the file with what is defined.
 
     The description tells other texts of the file apart. Raises SourceError for a file that can't be read.
@@ -27,7 +27,7 @@ def program_of_file(
         str(path) if "." in str(path) else f"./{path}",
         *(f"-D {name}={it}" for name, it in (defines or {}).items()),
     ]
-    return Program(
+    return SuiteProgram(
         name=" ".join(words),
         path=path,
         function=function,

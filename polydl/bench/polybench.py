@@ -30,7 +30,7 @@ _MACROS = ("POLYBENCH_USE_SCALAR_LB", "POLYBENCH_STACK_ARRAYS")
 
 
 @dataclass(frozen=True)
-class Program:
+class SuiteProgram:
     """One program of PolyBench with a data set, or another C file."""
 
     name: str
@@ -51,7 +51,7 @@ def is_of_polybench(name: str) -> bool:
 
 
 def is_program(name: str) -> bool:
-    """Whether it is the name of a ``Program``: compilers are its peers."""
+    """Whether it is the name of a ``SuiteProgram``: compilers are its peers."""
     return is_of_polybench(name) or "." in name
 
 
@@ -60,7 +60,7 @@ def names(folder: Path) -> tuple[str, ...]:
     return tuple(_sources(folder))
 
 
-def program(name: str, folder: Path, dataset: Dataset) -> Program:
+def program(name: str, folder: Path, dataset: Dataset) -> SuiteProgram:
     """Raises OptionError where the folder has no PolyBench, or PolyBench no such program."""
     sources = _sources(folder)
     path = sources.get(name)
@@ -70,7 +70,7 @@ def program(name: str, folder: Path, dataset: Dataset) -> Program:
     if not path.is_file():
         raise OptionError("PolyBench's list names a file that is not there", file=str(path), remedy=_remedy())
     kernel = name.removeprefix(_PREFIX)
-    return Program(
+    return SuiteProgram(
         name=name,
         path=path,
         function=f"kernel_{kernel}",

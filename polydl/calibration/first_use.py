@@ -55,7 +55,7 @@ Key = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Call:
+class PackedCall:
     """A call of a microkernel with operands that are packed."""
 
     kernel: Microkernel
@@ -84,7 +84,7 @@ class FirstUse:
     #: where their times are kept
     directory: Path
     #: what is left to time, by steps
-    further: tuple[tuple[Call, ...], ...]
+    further: tuple[tuple[PackedCall, ...], ...]
 
 
 def first_use_of(
@@ -101,14 +101,14 @@ def first_use_of(
     return first_use(machine, needed_calls(map(apply, first)), toolchain, report=report, quiet=quiet)
 
 
-def needed_calls(variants: Iterable[Applied]) -> tuple[Call, ...]:
+def needed_calls(variants: Iterable[Applied]) -> tuple[PackedCall, ...]:
     """The microkernel calls of variants, each once, in their order; without those whose elements can't be timed."""
     sites = chain.from_iterable(applied.sites.values() for applied in variants)
     calls = [call for site in sites if (call := _packed(site)) is not None]
     return tuple({(call.key, call.site): call for call in calls}.values())
 
 
-def _packed(call: CallSite) -> Call | None:
+def _packed(call: CallSite) -> PackedCall | None:
     """The call with operands as tight as its tile allows, and with fewer steps if they don't fit into L2."""
     gemm, width = call.gemm, ELEMENTS.get(call.gemm.element)
     if width is None or (gemm.element, gemm.accumulator) not in call.kernel.elements or gemm.type_b != gemm.element:
@@ -123,12 +123,12 @@ def _packed(call: CallSite) -> Call | None:
     transposed = gemm.stride_bk != 1 and k[0] > 1
     packed = packed_site((gemm.element, gemm.accumulator), gemm.m, n, k, batch, transposed=transposed)
     site = accepted(call.kernel, packed)
-    return None if site is None else Call(call.kernel, site)
+    return None if site is None else PackedCall(call.kernel, site)
 
 
 def first_use(
     machine: Machine,
-    calls: Sequence[Call],
+    calls: Sequence[PackedCall],
     toolchain: Toolchain,
     *,
     directory: Path | None = None,
@@ -233,11 +233,11 @@ def _with_constants(
     return found
 
 
-def _spread(kernel: Microkernel, vector_bytes: int, known: CallTimes) -> list[Call]:
+def _spread(kernel: Microkernel, vector_bytes: int, known: CallTimes) -> list[PackedCall]:
     """Calls of all sizes of a microkernel and element type that are not known, in random order, the same each time."""
     sites = list(grid_sites(kernel, known.element, vector_bytes // ELEMENTS[known.element]))
     random.Random(_SEED).shuffle(sites)
-    return [Call(kernel, site) for site in sites if not _is_timed(site, known)]
+    return [PackedCall(kernel, site) for site in sites if not _is_timed(site, known)]
 
 
 def _is_timed(site: GemmSite, known: CallTimes) -> bool:
@@ -246,11 +246,11 @@ def _is_timed(site: GemmSite, known: CallTimes) -> bool:
 
 
 def _in_turns(
-    steps: Sequence[tuple[Call, ...]], spread: Sequence[tuple[Call, ...]], count: int
-) -> tuple[list[tuple[Call, ...]], list[tuple[Call, ...]]]:
+    steps: Sequence[tuple[PackedCall, ...]], spread: Sequence[tuple[PackedCall, ...]], count: int
+) -> tuple[list[tuple[PackedCall, ...]], list[tuple[PackedCall, ...]]]:
     """``count`` of the steps, as many of the spread ones, and so on, until the steps end and the least number of others
     does; and the spread ones that are left."""
-    mixed: list[tuple[Call, ...]] = []
+    mixed: list[tuple[PackedCall, ...]] = []
     first, least = 0, _LEAST_SPREAD * count
     while first < max(len(steps), least):
         mixed += [*steps[first : first + count], *spread[first : first + count]]
@@ -268,7 +268,7 @@ def versions_of(kernel: Microkernel, element: str, vector_bytes: int, toolchain:
     return " ".join(filter(None, (kernel.version(), digest, toolchain.name, _PROTOCOL)))
 
 
-def _versions(calls: Iterable[Call], vector_bytes: int, toolchain: Toolchain) -> dict[Key, str]:
+def _versions(calls: Iterable[PackedCall], vector_bytes: int, toolchain: Toolchain) -> dict[Key, str]:
     kernels = {call.key: call.kernel for call in calls}
     return {key: versions_of(kernel, key[1], vector_bytes, toolchain) for key, kernel in kernels.items()}
 
@@ -277,9 +277,11 @@ def _by_key(times: Iterable[CallTimes]) -> dict[Key, CallTimes]:
     return {(each.microkernel, each.element): each for each in times}
 
 
-def _left(known: Mapping[Key, CallTimes], calls: Iterable[Call], versions: Mapping[Key, str]) -> dict[Key, list[Call]]:
+def _left(
+    known: Mapping[Key, CallTimes], calls: Iterable[PackedCall], versions: Mapping[Key, str]
+) -> dict[Key, list[PackedCall]]:
     """The calls to time of each microkernel that is not known as a whole, without those that are."""
-    left: dict[Key, list[Call]] = {}
+    left: dict[Key, list[PackedCall]] = {}
     for call in calls:
         times = known.get(call.key)
         mine = times if times is not None and times.versions == versions[call.key] else None
@@ -290,14 +292,14 @@ def _left(known: Mapping[Key, CallTimes], calls: Iterable[Call], versions: Mappi
     return left
 
 
-def _steps(left: Iterable[Sequence[Call]], count: int) -> list[tuple[Call, ...]]:
+def _steps(left: Iterable[Sequence[PackedCall]], count: int) -> list[tuple[PackedCall, ...]]:
     """What is timed at once: so many calls of one microkernel and element type, and of all of these in turn."""
     by_key = [[tuple(calls[first : first + count]) for first in range(0, len(calls), count)] for calls in left]
     return [step for turn in zip_longest(*by_key) for step in turn if step is not None]
 
 
 def time_calls(
-    step: Sequence[Call], vector_bytes: int, toolchain: Toolchain, measure: Measure = timed
+    step: Sequence[PackedCall], vector_bytes: int, toolchain: Toolchain, measure: Measure = timed
 ) -> list[CallTime]:
     """What calls of one microkernel and element type take; nothing if it can't be compiled or run.
 

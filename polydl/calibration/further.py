@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from polydl import registry
-from polydl.calibration.first_use import Call, FirstUse, lock_path, time_calls
+from polydl.calibration.first_use import FirstUse, PackedCall, lock_path, time_calls
 from polydl.contracts import GemmSite
 from polydl.execute.toolchain import Toolchain
 from polydl.machine.call_times import CallTime, read_call_times, write_call_times
@@ -92,7 +92,7 @@ def time_further(
                 name: tuple(value) if isinstance(value, list) else value for name, value in call.items()
             }
             kernel = registry.load("microkernels", fields.pop("microkernel")).on(core)
-            calls.append(Call(kernel, GemmSite(**fields)))
+            calls.append(PackedCall(kernel, GemmSite(**fields)))
         with locked(lock_path(directory, cpu_id)):
             times = time_step(calls, request["vector_bytes"], toolchain)
             known = [

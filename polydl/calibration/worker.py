@@ -31,7 +31,7 @@ def _values(generator: np.random.Generator, element: str, count: int) -> Values:
     return generator.integers(0, 8, count)
 
 
-class Worker:
+class CalibrationWorker:
     """Loaded programs with their operands. Each public method answers the command of its name."""
 
     def start(self, libraries: list[str], elements: list[str], lengths: list[int], core: int) -> Reply:
@@ -111,5 +111,5 @@ class Worker:
 
 
 if __name__ == "__main__":
-    worker = Worker()
+    worker = CalibrationWorker()
     serve(int(sys.argv[1]), int(sys.argv[2]), (worker.start, worker.measure, worker.threads, worker.arithmetic))

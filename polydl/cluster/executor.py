@@ -168,7 +168,7 @@ class ClusterExecutor:
                 self._wait(future, partial(_drained, messages, tell))
             self._client.unsubscribe_topic(topic)
             if not self._lost(future):
-                timed: work.Timed = future.result()
+                timed: work.ClusterMeasurements = future.result()
                 for one in timed.finished:
                     tell(one)
                 ids = [each.built.kernel.id for each in (task.reference, *left)]

@@ -14,7 +14,7 @@ from polydl.cluster.nodes import connected, types_of
 from polydl.errors import OptionError
 from polydl.machine import Machine
 from polydl.machine.elsewhere import is_here
-from polydl.optimization.tuning import Nest, Tuned, tune
+from polydl.optimization.tuning import Tuned, TuningTask, tune
 
 # Processes for each node, so that one is timed on while the code for the next is made.
 _PROCESSES_PER_NODE = 2
@@ -55,7 +55,7 @@ def machines_of(
 
 
 def tune_on_cluster(
-    nests: Sequence[Nest],
+    nests: Sequence[TuningTask],
     described: Mapping[str, tuple[ClusterExecutor, Machine]],
     *,
     records: Path,
@@ -92,7 +92,7 @@ def tune_on_cluster(
     pool.shutdown()
 
 
-def _one(nest: Nest, executor: ClusterExecutor, machine: Machine, **options: Any) -> Tuned:
+def _one(nest: TuningTask, executor: ClusterExecutor, machine: Machine, **options: Any) -> Tuned:
     try:
         [result] = tune([nest], machine=machine, executor=executor, **options)
         return result

@@ -66,7 +66,7 @@ class Timing:
 
 
 @dataclass(frozen=True)
-class Timed:
+class ClusterMeasurements:
     """The measurements of the original and of all candidates, and those among them that were told of."""
 
     measurements: tuple[Measurement, ...]
@@ -86,7 +86,7 @@ def compiled(kernel: KernelSource, toolchain: Toolchain) -> Compiled:
         return taken(built)
 
 
-def timed(work: Timing) -> Timed:
+def timed(work: Timing) -> ClusterMeasurements:
     """Verify and time kernels. Nothing else may run on the node meanwhile."""
     from distributed import get_worker
 
@@ -109,7 +109,7 @@ def timed(work: Timing) -> Timed:
             finished=tell,
             earlier=work.earlier,
         )
-    return Timed(measurements, tuple(one for one in told if one.measurement.complete))
+    return ClusterMeasurements(measurements, tuple(one for one in told if one.measurement.complete))
 
 
 @contextmanager

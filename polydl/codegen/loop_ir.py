@@ -136,7 +136,7 @@ class Pragma:
 
 
 @dataclass(frozen=True)
-class Reduction:
+class LoopReduction:
     """What a loop accumulates in a variable of its own.
 
     A sum begins with zero and is added to the target at its end, an extremum begins with the target and replaces it.
@@ -168,7 +168,7 @@ class For:
     parallel: bool = False
     #: Whether the iterations may fill vectors.
     vector: bool = False
-    reductions: tuple[Reduction, ...] = ()
+    reductions: tuple[LoopReduction, ...] = ()
     #: What belongs to the loop before its first iteration, and after its last one: all have a scope of their own.
     before: Body = ()
     after: Body = ()

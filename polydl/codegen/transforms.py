@@ -12,7 +12,7 @@ from polydl.codegen.linear_maps import factors, linear
 from polydl.codegen.loop_ir import Block, Body, Call, For, Node, Pragma
 from polydl.codegen.lowering import affine, assignment, element
 from polydl.codegen.values import AddressOf, Binary, Expr, Integer, Linear, Name
-from polydl.ir.calls import Inside, TileTransform, TransformCall
+from polydl.ir.calls import AxisLimit, TileTransform, TransformCall
 from polydl.ir.ingredients import Fragment, Ingredients, VectorType
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
@@ -81,7 +81,7 @@ def _walks(statement: Statement, pixel: int, walk: int, size: int) -> bool:
     return any(of_pixel for of_pixel, _ in steps) and all(of_tile == size * of_pixel for of_pixel, of_tile in steps)
 
 
-def _left(inside: Inside, iterators: Sequence[Expr]) -> Expr:
+def _left(inside: AxisLimit, iterators: Sequence[Expr]) -> Expr:
     """How much of an axis is there, from the tile's first element on."""
     first = iterators[inside.loop]
     if isinstance(first, Integer):

@@ -12,7 +12,7 @@ from polydl.commands.output import STANDARD_OUTPUT, show
 from polydl.commands.variant import chosen_variant, variant_option
 from polydl.presentation.completion import complete_files
 from polydl.presentation.options import (
-    Search,
+    SearchOptions,
     Source,
     Target,
     debug_option,
@@ -51,7 +51,7 @@ def parse(source: Source, json_path: str | None) -> int:
 @json_option
 @debug_option
 def variants(
-    source: Source, target: Target, search: Search, show: str | None, verbose: bool, json_path: str | None
+    source: Source, target: Target, search: SearchOptions, show: str | None, verbose: bool, json_path: str | None
 ) -> int:
     """List the legal variants of a loop nest."""
     from polydl import pipeline
@@ -94,7 +94,7 @@ def variants(
 def rank(
     source: Source,
     target: Target,
-    search: Search,
+    search: SearchOptions,
     ranker: str,
     top_k: int,
     everything: bool,
@@ -165,7 +165,7 @@ def rank(
 def analyze(
     source: Source,
     target: Target,
-    search: Search,
+    search: SearchOptions,
     variant: str | None,
     plot: str | None,
     line_size: int | None,

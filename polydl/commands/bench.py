@@ -33,8 +33,8 @@ from polydl.presentation.options import (
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from polydl.bench.driver import Settings
-    from polydl.bench.polybench import Program
+    from polydl.bench.driver import BenchSettings
+    from polydl.bench.polybench import SuiteProgram
     from polydl.bench.ratios import Document
     from polydl.optimization.shards import Shard
 
@@ -176,16 +176,16 @@ def _merged(parts: tuple[Path, ...], out: Path | None) -> Document:
 def _run(
     whole: list[str],
     shard: Shard | None,
-    settings: Settings,
+    settings: BenchSettings,
     polybench: Path,
-    files: Mapping[str, Program],
+    files: Mapping[str, SuiteProgram],
     out: Path,
     records: Path | bool,
     screen: Console,
 ) -> Document:
     """Measure what the file does not hold yet, of a part of the whole if a shard is given. Raises PolydlError."""
     from polydl.bench.driver import installed, measure, new_document, subject
-    from polydl.bench.peers.kinds import Setting
+    from polydl.bench.peers.kinds import PeerSetting
     from polydl.bench.results import concluded, continued, read, write
     from polydl.machine import Machine
     from polydl.pipeline import Stage
@@ -195,7 +195,7 @@ def _run(
     names = whole if shard is None else list(shard.of(whole))
     subjects = {name: subject(name, settings, polybench, files) for name in names}
     machine = Machine.detect(threads=settings.threads)
-    setting = Setting(settings.threads, settings.accumulate, cpu_id=machine.cpu_id, weights=settings.weights)
+    setting = PeerSetting(settings.threads, settings.accumulate, cpu_id=machine.cpu_id, weights=settings.weights)
     # Of the whole: all parts have the same settings and peers.
     peers = installed(whole, settings, setting)
     for name, error in peers.missing.items():
@@ -241,8 +241,8 @@ def _workloads(suite_names: tuple[str, ...], names: tuple[str, ...], polybench: 
     return list(dict.fromkeys(chosen))
 
 
-def _settings(names: list[str], peers: str | None, options: dict[str, Any]) -> Settings:
-    from polydl.bench.driver import Settings, known_peers
+def _settings(names: list[str], peers: str | None, options: dict[str, Any]) -> BenchSettings:
+    from polydl.bench.driver import BenchSettings, known_peers
     from polydl.bench.peers.compilers import COMPILERS
     from polydl.bench.peers.kinds import KINDS
     from polydl.bench.polybench import DEFAULT_DATASET, is_of_polybench
@@ -256,7 +256,7 @@ def _settings(names: list[str], peers: str | None, options: dict[str, Any]) -> S
     if dataset is not None and not programs:
         raise OptionError("--dataset is for programs of PolyBench", remedy="leave it out, or add --suite polybench")
     budget, timeout = options.pop("budget"), options.pop("timeout")
-    return Settings(
+    return BenchSettings(
         peers=asked,
         budget_seconds=budget,
         timeout_seconds=timeout,

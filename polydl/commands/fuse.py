@@ -13,7 +13,7 @@ from polydl.commands.storing import warn_of_directory, warn_of_store
 from polydl.presentation.options import (
     OUT,
     Detail,
-    Search,
+    SearchOptions,
     Source,
     Target,
     march_option,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def fuse(
     source: Source,
     target: Target,
-    search: Search,
+    search: SearchOptions,
     ranker: str,
     top_k: int,
     everything: bool,

@@ -18,8 +18,8 @@ from polydl.presentation.options import OUT, debug_option, json_option
 from polydl.presentation.output_directory import out_option
 
 if TYPE_CHECKING:
-    from polydl.fuzzing.examine import Settings
-    from polydl.fuzzing.session import Budget
+    from polydl.fuzzing.examine import FuzzingSettings
+    from polydl.fuzzing.session import SessionBudget
     from polydl.fuzzing.totals import Totals
     from polydl.pipeline import Stage
 
@@ -27,16 +27,16 @@ _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 _LEVELS = ("-O0", "-Og", "-O1", "-O2", "-O3")
 
 
-def _budget(_context: click.Context, _parameter: click.Parameter, value: str) -> Budget:
-    from polydl.fuzzing.session import Budget
+def _budget(_context: click.Context, _parameter: click.Parameter, value: str) -> SessionBudget:
+    from polydl.fuzzing.session import SessionBudget
 
     matched = re.fullmatch(r"(\d+)\s*(nests|h|m|s|)", value.strip())
     if matched is None or int(matched[1]) < 1:
         remedy = "seconds, or a number with a unit: 90s, 9m, 2h, 200nests"
         raise OptionError(f"{value!r} is no budget", construct=f"--budget {value}", remedy=remedy)
     if matched[2] == "nests":
-        return Budget(nests=int(matched[1]))
-    return Budget(seconds=int(matched[1]) * _UNITS[matched[2]])
+        return SessionBudget(nests=int(matched[1]))
+    return SessionBudget(seconds=int(matched[1]) * _UNITS[matched[2]])
 
 
 @click.command()
@@ -63,7 +63,7 @@ def _budget(_context: click.Context, _parameter: click.Parameter, value: str) ->
 @debug_option
 def fuzz(
     seed: int,
-    budget: Budget,
+    budget: SessionBudget,
     variants: int,
     jobs: int | None,
     optimization: str | None,
@@ -84,13 +84,13 @@ def fuzz(
     if files:
         raise OptionError("files are for --merge", construct=str(files[0]), remedy="leave them out, or add --merge")
     from polydl.execute.toolchain import Toolchain
-    from polydl.fuzzing.examine import Settings
+    from polydl.fuzzing.examine import FuzzingSettings
     from polydl.fuzzing.session import fuzz as run
     from polydl.machine.system import find
     from polydl.presentation.fuzzing import totals_document, totals_text
     from polydl.presentation.progress import progress_bar
 
-    settings = Settings(Toolchain.find(compiler), find(), variants, optimization, numerics)
+    settings = FuzzingSettings(Toolchain.find(compiler), find(), variants, optimization, numerics)
     if replay is not None:
         return _replayed(replay, settings)
     directory = out or Path(OUT, f"fuzz-{seed}")
@@ -110,13 +110,13 @@ def fuzz(
     return FAILURE if totals.failures else 0
 
 
-def _stage(totals: Totals, budget: Budget) -> Stage:
+def _stage(totals: Totals, budget: SessionBudget) -> Stage:
     from polydl.pipeline import Stage
 
     return Stage("nests", totals.nests, budget.nests or totals.nests)
 
 
-def _replayed(path: Path, settings: Settings) -> int:
+def _replayed(path: Path, settings: FuzzingSettings) -> int:
     from polydl.fuzzing.examine import examine
     from polydl.fuzzing.findings import read
 

@@ -29,7 +29,7 @@ from polydl.errors import OptionError
 from polydl.presentation.options import (
     OUT,
     Detail,
-    Search,
+    SearchOptions,
     Source,
     Target,
     cold_option,
@@ -95,7 +95,7 @@ if TYPE_CHECKING:
 def optimize(
     source: Source,
     target: Target,
-    search: Search,
+    search: SearchOptions,
     ranker: str,
     top_k: int,
     everything: bool,
@@ -192,7 +192,7 @@ def optimize(
 def _optimized(
     source: Source,
     target: Target,
-    search: Search,
+    search: SearchOptions,
     machine: Machine | None,
     started: float,
     records: Path,

@@ -12,7 +12,7 @@ from polydl.commands.storing import warn_of_directory
 from polydl.errors import OptionError
 from polydl.presentation.options import (
     OUT,
-    Search,
+    SearchOptions,
     cold_option,
     debug_option,
     include_option,
@@ -29,7 +29,7 @@ from polydl.presentation.options import (
 from polydl.presentation.output_directory import out_option
 
 if TYPE_CHECKING:
-    from polydl.optimization.tuning import Nest
+    from polydl.optimization.tuning import TuningTask
 
 
 @click.command()
@@ -90,7 +90,7 @@ def tune(
     cluster: str | None,
     cpus: tuple[str, ...],
     patience: float,
-    search: Search,
+    search: SearchOptions,
     out: Path | None,
     compiler: str | None,
     fresh: bool,
@@ -156,7 +156,7 @@ def _nests(
     directory: Path,
     define: tuple[str, ...],
     include: tuple[str, ...],
-) -> tuple[Nest, ...]:
+) -> tuple[TuningTask, ...]:
     from polydl.optimization.tuning import nests_of
     from polydl.workloads import suite
     from polydl.workloads import suites as known

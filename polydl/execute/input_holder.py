@@ -19,7 +19,7 @@ from contextlib import suppress
 from polydl.element_types import element_dtype
 from polydl.execute.arrays import Buffer, Data
 from polydl.execute.sampling import Reply, serve
-from polydl.execute.worker import Inputs, Worker, methods
+from polydl.execute.worker import FilledArrays, Worker, methods
 
 _POLL_SECONDS = 0.002
 
@@ -71,7 +71,7 @@ class Holder:
             os.close(errors)
             for descriptor in (self._socket.detach(), *self._not_for_workers):
                 os.close(descriptor)
-            serve(commands, replies, methods(Worker(Inputs(self._buffers, self._data))))
+            serve(commands, replies, methods(Worker(FilledArrays(self._buffers, self._data))))
             status = 0
         except BaseException:
             traceback.print_exc()

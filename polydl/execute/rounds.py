@@ -42,7 +42,7 @@ class RawSample:
 
 
 @dataclass(frozen=True)
-class Summary:
+class SampleSummary:
     """What the samples of one participant come to. Times are in seconds."""
 
     minimum: float
@@ -104,7 +104,7 @@ def raw_sample(sample: Sample) -> RawSample:
     return RawSample(sample.seconds, sample.probe_gflops, 1.0 if sample.disturbed else 0.0)
 
 
-def summarise(raw: Sequence[RawSample], usual: float) -> Summary:
+def summarise(raw: Sequence[RawSample], usual: float) -> SampleSummary:
     """Minimum and median of the samples that count; the message says if disturbed ones are among them."""
     samples = tuple(Sample(s.seconds, s.probes, is_disturbed(s, usual)) for s in raw)
     used, disturbed = _seconds(samples), sum(sample.disturbed for sample in samples)
@@ -112,7 +112,7 @@ def summarise(raw: Sequence[RawSample], usual: float) -> Summary:
     if disturbed and len(used) == len(samples):
         part = "all" if disturbed == len(samples) else f"{disturbed} of {len(samples)}"
         message = f"{part} samples were disturbed by other work on the machine"
-    return Summary(min(used), statistics.median(used), samples, message)
+    return SampleSummary(min(used), statistics.median(used), samples, message)
 
 
 def spread(samples: Sequence[Sample]) -> float | None:

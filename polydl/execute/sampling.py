@@ -37,7 +37,7 @@ _LONG_SECONDS, _RECOVERED, _RECOVERY_SECONDS, _LOAD_PART, _LOAD_SECONDS = 0.004,
 _SETTLE_SECONDS = 0.002
 
 
-class Sampler:
+class TimingSampler:
     """Pins this process to ``cores``. Make one before OpenMP starts a thread, since threads inherit it."""
 
     def __init__(self, cores: list[int]) -> None:

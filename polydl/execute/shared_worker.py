@@ -17,8 +17,8 @@ from dataclasses import asdict, dataclass, field, replace
 from polydl.element_types import element_dtype
 from polydl.execute.arrays import Buffer, Data
 from polydl.execute.comparison import changed
-from polydl.execute.sampling import Reply, Sampler, serve
-from polydl.execute.worker import Inputs, Worker
+from polydl.execute.sampling import Reply, TimingSampler, serve
+from polydl.execute.worker import FilledArrays, Worker
 from polydl.ir.measurement import Status
 from polydl.system.sandbox import limit
 
@@ -42,7 +42,7 @@ class SharedWorker:
 
     def start(self, cores: list[int], array_bytes: int) -> Reply:
         """Pin this process to the cores. No problem will have more than so many bytes of arrays."""
-        self._sampler = Sampler(cores)
+        self._sampler = TimingSampler(cores)
         limit(array_bytes, len(cores))
         return {}
 
@@ -62,12 +62,12 @@ class SharedWorker:
         """Check kernels against the reference, whose result is stored at ``path``, and time them in interleaved rounds.
 
         ``libraries`` are paths by a kernel's id; ``inputs`` are the parameters that no kernel writes. ``samples`` are
-        the replies of ``Sampler.sample`` by id, ``errors`` the norm-wise ones. ``failed`` says why there is neither.
+        replies of ``TimingSampler.sample`` by id, ``errors`` norm-wise ones. ``failed`` says why there is neither.
         """
         buffers = _buffers(parameters)
         given = {name: buffers[name] for name in inputs}
         written = {name: buffer for name, buffer in buffers.items() if name not in given}
-        shared = Inputs(given, Data(**data), written)
+        shared = FilledArrays(given, Data(**data), written)
         try:
             shared, offsets = self._expected(shared, reference, parameters, path)
             kernels = [
@@ -85,8 +85,8 @@ class SharedWorker:
         }
 
     def _expected(
-        self, shared: Inputs, reference: str, parameters: list[Reply], path: str
-    ) -> tuple[Inputs, dict[str, int]]:
+        self, shared: FilledArrays, reference: str, parameters: list[Reply], path: str
+    ) -> tuple[FilledArrays, dict[str, int]]:
         """Store the result of the reference. Returns the data that it has one for, and its offsets in the file."""
         reply: Reply = {}
         for signed in (True, False):
@@ -104,7 +104,7 @@ class SharedWorker:
 
     def _checked(
         self,
-        shared: Inputs,
+        shared: FilledArrays,
         identity: str,
         library: str,
         parameters: list[Reply],
@@ -120,7 +120,7 @@ class SharedWorker:
             raise _NotMeasuredError("wrong", f"{identity}: {verdict['wrong']}")
         return _Kernel(identity, worker, verdict["error"], first["seconds"], first)
 
-    def _opened(self, shared: Inputs, library: str, parameters: list[Reply]) -> Worker:
+    def _opened(self, shared: FilledArrays, library: str, parameters: list[Reply]) -> Worker:
         worker = Worker(shared)
         reply = worker.open(self._sampler, library, parameters, [], asdict(shared.data))
         if "failed" in reply:
@@ -170,7 +170,7 @@ def _time(kernels: Sequence[_Kernel], rounds: int, budget_seconds: float, seed: 
             kernel.samples.append(kernel.worker.sample(kernel.repeats, warmup, False))
 
 
-def _check_memory(buffers: Mapping[str, Buffer], shared: Inputs) -> None:
+def _check_memory(buffers: Mapping[str, Buffer], shared: FilledArrays) -> None:
     """Whether all kernels left alone what is none of theirs."""
     for buffer in buffers.values():
         if damage := buffer.damage():

@@ -18,7 +18,7 @@ import numpy as np
 from polydl.element_types import element_dtype, is_floating, numbers
 from polydl.execute.arrays import Buffer, Data
 from polydl.execute.comparison import compare, distances, first_not_finite, mark_noise, store
-from polydl.execute.sampling import MOST_COLD_REPEATS, MOST_REPEATS, Reply, Sampler, serve
+from polydl.execute.sampling import MOST_COLD_REPEATS, MOST_REPEATS, Reply, TimingSampler, serve
 from polydl.native import runtime
 from polydl.system.sandbox import limit
 
@@ -31,7 +31,7 @@ _MOST_COST = 10.0
 
 
 @dataclass(frozen=True)
-class Inputs:
+class FilledArrays:
     """Arrays that were filled before this process was forked."""
 
     #: by name
@@ -42,13 +42,13 @@ class Inputs:
     written: Mapping[str, Buffer] = field(default_factory=dict)
 
 
-NO_INPUTS = Inputs({}, Data(0, True))
+NO_INPUTS = FilledArrays({}, Data(0, True))
 
 
 class Worker:
     """A loaded kernel with its arrays. Each public method answers the command of its name."""
 
-    def __init__(self, inputs: Inputs = NO_INPUTS) -> None:
+    def __init__(self, inputs: FilledArrays = NO_INPUTS) -> None:
         self._inputs = inputs
         self._buffers: list[Buffer] = []
         self._outputs: list[Buffer] = []
@@ -68,13 +68,13 @@ class Worker:
         data: Reply,
     ) -> Reply:
         """Pin this process to the cores, load the library, allocate and fill the arrays."""
-        sampler = Sampler(cores)
+        sampler = TimingSampler(cores)
         # Before any of the file's code runs: its constructors do when the library is loaded.
         limit(sum(_bytes(array) for array in (*parameters, *global_arrays)), len(cores))
         return self.open(sampler, library, parameters, global_arrays, data)
 
     def open(
-        self, sampler: Sampler, library: str, parameters: list[Reply], global_arrays: list[Reply], data: Reply
+        self, sampler: TimingSampler, library: str, parameters: list[Reply], global_arrays: list[Reply], data: Reply
     ) -> Reply:
         """``start`` in a process that is pinned and limited."""
         self._sampler = sampler
@@ -173,7 +173,7 @@ class Worker:
         return {"arrays": [asdict(each) for each in arrays]}
 
     def calibrate(self, minimum_seconds: float, warmup: int, cold: bool) -> Reply:
-        """See ``Sampler.calibrate``."""
+        """See ``TimingSampler.calibrate``."""
         most = MOST_COLD_REPEATS if cold else MOST_REPEATS
         # Values that leave their range within few invocations are made anew before the next ones.
         most_cost = math.inf if cold else _MOST_COST * minimum_seconds
@@ -182,7 +182,7 @@ class Worker:
         )
 
     def sample(self, repeats: int, warmup: int, cold: bool) -> Reply:
-        """See ``Sampler.sample``."""
+        """See ``TimingSampler.sample``."""
         return self._sampler.sample(repeats, lambda repeats: self._sample(repeats, warmup, cold))
 
     def _arrays(self) -> list[Buffer]:

@@ -15,8 +15,8 @@ from polydl.errors import (
     UnsupportedConstructError,
 )
 from polydl.frontend.counters import LIMITS, wider
-from polydl.frontend.expressions import Evaluation, value_range
-from polydl.frontend.facts import Branch, Shape, SourceFacts, VariableFacts
+from polydl.frontend.expressions import EvaluatedReference, value_range
+from polydl.frontend.facts import Branch, DeclaredType, SourceFacts, VariableFacts
 from polydl.frontend.source import Place
 from polydl.ir.scop import Array
 
@@ -75,7 +75,7 @@ def check_counters(domain: isl.Set, offset: int, directions: Sequence[int], fact
                 )
 
 
-def check_value(value: isl.PwAff, shape: Shape, offset: int, text: str, place: Place) -> None:
+def check_value(value: isl.PwAff, shape: DeclaredType, offset: int, text: str, place: Place) -> None:
     """Check that an integer variable can hold the values assigned to it; pet ignores its type."""
     limits = LIMITS[shape.element]
     low, high = value_range(value)
@@ -114,12 +114,14 @@ def open_extent(variable: VariableFacts, place: Place) -> UnknownSizeError:
     )
 
 
-def reached_extent(evaluations: Sequence[Evaluation]) -> int:
+def reached_extent(evaluations: Sequence[EvaluatedReference]) -> int:
     """One more than the largest outermost subscript."""
     return max(_range(evaluation, 0)[1] for evaluation in evaluations) + 1
 
 
-def check_subscripts(evaluation: Evaluation, variable: VariableFacts, offset: int, text: str, place: Place) -> None:
+def check_subscripts(
+    evaluation: EvaluatedReference, variable: VariableFacts, offset: int, text: str, place: Place
+) -> None:
     """Check that an access has as many subscripts as the array has dimensions, so that it is no address."""
     if evaluation.index.dim(isl.dim_type.out) != len(variable.shape.extents):
         raise UnsupportedConstructError(
@@ -131,7 +133,7 @@ def check_subscripts(evaluation: Evaluation, variable: VariableFacts, offset: in
         )
 
 
-def check_defined(evaluation: Evaluation, offset: int, text: str, place: Place) -> None:
+def check_defined(evaluation: EvaluatedReference, offset: int, text: str, place: Place) -> None:
     """Check that no subscript is negative; pet leaves the index undefined where one is."""
     if evaluation.domain.is_subset(evaluation.index.domain()):
         return
@@ -143,7 +145,7 @@ def check_defined(evaluation: Evaluation, offset: int, text: str, place: Place) 
         raise _out_of_bounds(evaluation, position, min(low, -1), high, None, offset, text, place)
 
 
-def check_bounds(evaluation: Evaluation, array: Array, offset: int, text: str, place: Place) -> None:
+def check_bounds(evaluation: EvaluatedReference, array: Array, offset: int, text: str, place: Place) -> None:
     """Check that every element accessed is within the declared extents, the outermost one included."""
     for position, extent in enumerate(array.extents):
         low, high = _range(evaluation, position)
@@ -151,7 +153,7 @@ def check_bounds(evaluation: Evaluation, array: Array, offset: int, text: str, p
             raise _out_of_bounds(evaluation, position, low, high, extent, offset, text, place)
 
 
-def _range(evaluation: Evaluation, position: int) -> tuple[int, int]:
+def _range(evaluation: EvaluatedReference, position: int) -> tuple[int, int]:
     """The smallest and the largest value of a subscript; if possible, also over instances that pet removed."""
     subscript = evaluation.index.get_pw_aff(position)
     pieces = subscript.get_pieces()
@@ -164,7 +166,7 @@ def _range(evaluation: Evaluation, position: int) -> tuple[int, int]:
 
 
 def _out_of_bounds(
-    evaluation: Evaluation,
+    evaluation: EvaluatedReference,
     position: int,
     low: int,
     high: int,

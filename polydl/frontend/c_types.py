@@ -11,7 +11,7 @@ from typing import Any
 from clang.cindex import TypeKind
 
 from polydl.bfloat16 import ELEMENT as BFLOAT16
-from polydl.frontend.facts import Shape
+from polydl.frontend.facts import DeclaredType
 
 # libclang knows kinds of types that its Python bindings lack, such as 32, `_Float16`; asking for one raised ValueError.
 for _kind in range(max(len(TypeKind._kinds), 256)):
@@ -52,7 +52,7 @@ _PROBLEMS = {
 }
 
 
-def shape_of(type_: Any) -> Shape:
+def shape_of(type_: Any) -> DeclaredType:
     """The shape of a libclang type; what a Scop can't represent is said in its ``problem``, not raised."""
     current = type_.get_canonical()
     extents: list[int | None] = []
@@ -73,7 +73,7 @@ def shape_of(type_: Any) -> Shape:
     elif _is_bfloat16(type_):
         element = BFLOAT16
         problem = problem if extents else "a single bfloat16"
-    return Shape(
+    return DeclaredType(
         element=element or current.spelling,
         element_bytes=max(0, current.get_size()),
         extents=tuple(extents),

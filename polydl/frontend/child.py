@@ -29,7 +29,7 @@ _STACK_BYTES, _FRAMES = 512 << 20, 1_000_000
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ChildOutcome:
     """The end of a child process."""
 
     #: None if the child wrote none
@@ -84,7 +84,7 @@ def _forking(run: Run) -> Iterator[None]:
         _FORK.reset(token)
 
 
-def run_child(module: str, request: Mapping[str, Any], folder: Path, timeout_seconds: float) -> Outcome:
+def run_child(module: str, request: Mapping[str, Any], folder: Path, timeout_seconds: float) -> ChildOutcome:
     """Run the main function of ``module`` in a process of its own.
 
     Raises OSError when a file in ``folder`` can't be written.
@@ -103,15 +103,15 @@ def run_child(module: str, request: Mapping[str, Any], folder: Path, timeout_sec
             output = _text(printed)
     except subprocess.TimeoutExpired as expired:
         said = expired.output.decode(errors="replace") if expired.output else _text(printed)
-        return Outcome(None, f"did not finish within {timeout_seconds:g} s", said)
+        return ChildOutcome(None, f"did not finish within {timeout_seconds:g} s", said)
     if status == os.EX_IOERR:
         number = int(output.split()[-1])
         raise OSError(number, os.strerror(number))
     if status == 0 and result_path.is_file():
-        return Outcome(json.loads(result_path.read_text(encoding="utf-8")), "", output)
+        return ChildOutcome(json.loads(result_path.read_text(encoding="utf-8")), "", output)
     if status < 0:
-        return Outcome(None, f"was ended by signal {_signal_name(-status)}", output)
-    return Outcome(None, f"ended with status {status}", output)
+        return ChildOutcome(None, f"was ended by signal {_signal_name(-status)}", output)
+    return ChildOutcome(None, f"ended with status {status}", output)
 
 
 def _spawned(module: str, arguments: tuple[str, ...], timeout_seconds: float) -> tuple[int, str]:

@@ -32,7 +32,7 @@ from polydl.frontend.known_values import (
     value_edits,
 )
 from polydl.frontend.macro_uses import check_macros, has_conditions, inactive
-from polydl.frontend.regions import Region, check_blocks, choose, functions_of, marked_regions
+from polydl.frontend.regions import MarkedRegion, check_blocks, choose, functions_of, marked_regions
 from polydl.frontend.reserved_names import HEADERS, check_names, conflict
 from polydl.frontend.source import Edit, EditedText, line_of, one_line
 from polydl.frontend.walk import preorder
@@ -246,7 +246,7 @@ def _check_bound(reader: FunctionReader, bound: Mapping[str, int], parameters: l
                 )
 
 
-def _changes(variable: Variable, reader: FunctionReader, region: Region | None) -> bool:
+def _changes(variable: Variable, reader: FunctionReader, region: MarkedRegion | None) -> bool:
     if region is not None:
         return variable.written(region.start, region.end)
     loops = [branch for branch in reader.branches if branch.kind in ("for", "while")]

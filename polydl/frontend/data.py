@@ -12,7 +12,7 @@ from typing import Any
 from polydl.bfloat16 import ELEMENT
 from polydl.errors import OptionError
 from polydl.frontend.constants import with_constants
-from polydl.frontend.passes import Job, asked
+from polydl.frontend.passes import ReadingJob, asked
 from polydl.frontend.source import Edit, EditedText, read_source
 from polydl.ir.data import Initializer, Inputs
 from polydl.ir.scop import Scop
@@ -43,7 +43,7 @@ def with_initializer(scop: Scop, function: str) -> Scop:
     bound = {each.name: each.value for each in scop.function.parameters if each.value is not None}
     macros = {name: value for name, value in scop.defines if name not in bound}
     with temporary_directory() as folder:
-        job = Job(
+        job = ReadingJob(
             file=str(Path(scop.file).absolute()),
             name=scop.file,
             text=text,

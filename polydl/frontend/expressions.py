@@ -27,7 +27,7 @@ class NotAffineError(Exception):
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class EvaluatedReference:
     """An array reference and the instances that evaluate it."""
 
     access: Access
@@ -50,7 +50,7 @@ class Translator:
     #: number that was added to all subscripts in that view; it is subtracted here
     shift: int = 0
     #: every access so far, in the order of evaluation
-    evaluations: list[Evaluation] = field(default_factory=list)
+    evaluations: list[EvaluatedReference] = field(default_factory=list)
 
     def body(self, root: Json) -> Expression:
         """The statement's expression. Raises NotAffineError."""
@@ -115,7 +115,7 @@ class Translator:
         kinds += ["write"] if node["writes"] else []
         for kind in kinds:
             access = Access(reference, array, kind, str(relation), str(index), subscripts(index, domain))
-            self.evaluations.append(Evaluation(access, index, domain))
+            self.evaluations.append(EvaluatedReference(access, index, domain))
         return Expression("access", reference)
 
     def _shifted_back(self, index: isl.MultiPwAff, domain: isl.Set) -> isl.MultiPwAff:

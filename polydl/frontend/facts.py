@@ -31,7 +31,7 @@ def is_word_of_isl(name: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Shape:
+class DeclaredType:
     """The type of a variable."""
 
     #: canonical C type of an element
@@ -52,7 +52,7 @@ class Shape:
 
 
 @dataclass(frozen=True)
-class Reference:
+class VariableUse:
     """One use of a variable."""
 
     #: of the use, or of the macro call that contains it
@@ -76,7 +76,7 @@ class VariableFacts:
     #: whether it is an integer that holds data, not a size or an index; pet reads it as an array of one element
     carries_data: bool
     storage: VariableStorage
-    shape: Shape
+    shape: DeclaredType
     #: of the declaration; -1 in another file
     offset: int
     loop_counter: bool
@@ -84,9 +84,9 @@ class VariableFacts:
     initialized: bool
     #: variables in the extents of its declaration
     sizes: tuple[str, ...]
-    references: tuple[Reference, ...]
+    references: tuple[VariableUse, ...]
 
-    def within(self, start: int, end: int) -> tuple[Reference, ...]:
+    def within(self, start: int, end: int) -> tuple[VariableUse, ...]:
         """Its uses from one offset up to another, which is not included."""
         return tuple(reference for reference in self.references if start <= reference.offset < end)
 
@@ -189,6 +189,6 @@ class SourceFacts:
 
 
 def _variable(fields: Mapping[str, Any]) -> VariableFacts:
-    shape = Shape(**{**fields["shape"], "extents": tuple(fields["shape"]["extents"])})
-    references = tuple(Reference(**reference) for reference in fields["references"])
+    shape = DeclaredType(**{**fields["shape"], "extents": tuple(fields["shape"]["extents"])})
+    references = tuple(VariableUse(**reference) for reference in fields["references"])
     return VariableFacts(**{**fields, "shape": shape, "sizes": tuple(fields["sizes"]), "references": references})

@@ -18,7 +18,16 @@ from polydl.bfloat16 import CONVERSIONS
 from polydl.errors import UnsupportedConstructError
 from polydl.frontend.c_types import ELEMENTS, shape_of
 from polydl.frontend.counters import wider
-from polydl.frontend.facts import MEMBERS, Branch, BranchKind, Construct, Reference, Role, Shape, VariableStorage
+from polydl.frontend.facts import (
+    MEMBERS,
+    Branch,
+    BranchKind,
+    Construct,
+    DeclaredType,
+    Role,
+    VariableStorage,
+    VariableUse,
+)
 from polydl.frontend.loop_headers import header_of, integer_value, is_uneven
 from polydl.frontend.purity import impurity, pure_function, remedy_of, remedy_of_pointer
 from polydl.frontend.source import line_of, one_line
@@ -72,7 +81,7 @@ class Variable:
 
     name: str
     storage: VariableStorage
-    shape: Shape
+    shape: DeclaredType
     declaration: Any
     offset: int
     loop_counter: bool
@@ -81,7 +90,7 @@ class Variable:
     carries_data: bool = False
     #: end of its block or its loop
     scope_end: int = -1
-    references: list[Reference] = field(default_factory=list)
+    references: list[VariableUse] = field(default_factory=list)
 
     def written(self, start: int, end: int) -> bool:
         """Whether the range holds an assignment to the variable, or its declaration."""
@@ -382,7 +391,7 @@ class FunctionReader:
         if role == "read" and not variable.shape.extents and spelled >= 0:
             self._typed_integer(cursor, len(variable.name))
         control = self._control_depth > 0
-        variable.references.append(Reference(offset, spelled, role, control, self._condition_depth > 0))
+        variable.references.append(VariableUse(offset, spelled, role, control, self._condition_depth > 0))
 
     def _cast(self, cursor: Any) -> None:
         """Record a cast that changes no subscript and no bound; pet would treat the operand as data."""

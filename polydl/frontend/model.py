@@ -12,12 +12,12 @@ import islpy as isl
 from polydl.errors import AnalysisError, NoScopError, UnsupportedConstructError
 from polydl.frontend import bounds, checks
 from polydl.frontend.annotation import Annotation
-from polydl.frontend.expressions import ASSIGNMENTS, STEPS, Evaluation, NotAffineError, Translator
+from polydl.frontend.expressions import ASSIGNMENTS, STEPS, EvaluatedReference, NotAffineError, Translator
 from polydl.frontend.facts import SourceFacts, VariableFacts
 from polydl.frontend.order import Order, original_order, schedule_tree
 from polydl.frontend.source import Place, one_line, without_comments
 from polydl.ir.calls import AnnotatedCall
-from polydl.ir.scop import Array, Function, Parameter
+from polydl.ir.scop import Array, Parameter, SourceFunction
 from polydl.ir.statement import Expression, Statement
 from polydl.poly.counting import count, quota
 
@@ -33,7 +33,7 @@ Json = Mapping[str, Any]
 class Model:
     """The parts of a Scop that follow from its region; the fields are those of ``Scop``."""
 
-    function: Function
+    function: SourceFunction
     statements: tuple[Statement, ...]
     arrays: tuple[Array, ...]
     schedule: str
@@ -56,7 +56,7 @@ class _Draft:
     #: as in the source
     text: str
     body: Expression = field(default_factory=lambda: Expression("literal", ""))
-    evaluations: Sequence[Evaluation] = ()
+    evaluations: Sequence[EvaluatedReference] = ()
 
     @property
     def pet_name(self) -> str:
@@ -284,7 +284,7 @@ class _Builder:
         return arrays
 
     def _arrays(self) -> tuple[Array, ...]:
-        accesses: dict[str, list[Evaluation]] = {}
+        accesses: dict[str, list[EvaluatedReference]] = {}
         for draft in self.drafts:
             for evaluation in draft.evaluations:
                 accesses.setdefault(evaluation.access.array, []).append(evaluation)
@@ -302,7 +302,7 @@ class _Builder:
             arrays.append(Array(name, shape.element, shape.element_bytes, known, self._storage(variable)))
         return tuple(arrays)
 
-    def _open_extent(self, variable: VariableFacts, used: Sequence[Evaluation]) -> int:
+    def _open_extent(self, variable: VariableFacts, used: Sequence[EvaluatedReference]) -> int:
         if used and variable.storage == "parameter":
             return bounds.reached_extent(used)
         if variable.references:
@@ -378,7 +378,7 @@ class _Builder:
             return []
         return [AnnotatedCall(annotation.call, annotation.line, tuple(name for name, _ in inside), min(depths))]
 
-    def function(self) -> Function:
+    def function(self) -> SourceFunction:
         facts = self.facts.function
         variables = [variable for variable in self.facts.variables if variable.storage == "parameter"]
         parameters = tuple(
@@ -392,7 +392,7 @@ class _Builder:
             )
             for (name, declaration), variable in zip(facts.parameters, variables, strict=True)
         )
-        return Function(facts.name, facts.return_type, parameters, self.place.line(facts.offset))
+        return SourceFunction(facts.name, facts.return_type, parameters, self.place.line(facts.offset))
 
 
 def _array(access: Json) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 import islpy as isl
 
-from polydl.frontend.passes import Job, clang_pass, pet_pass
+from polydl.frontend.passes import ReadingJob, clang_pass, pet_pass
 from polydl.frontend.pet_library import find_pet_library
 from polydl.frontend.source import read_source
 from polydl.ir.scop import Scop
@@ -59,7 +59,7 @@ def open_statements(scop: Scop, sizes: Collection[str]) -> tuple[OpenStatement, 
     """
     text = read_source(Path(scop.file)).decode("latin-1")
     with temporary_directory() as folder:
-        job = Job(
+        job = ReadingJob(
             file=str(Path(scop.file).absolute()),
             name=scop.file,
             text=text,

@@ -13,7 +13,7 @@ from typing import Any
 from polydl import errors
 from polydl.bfloat16 import INCLUDE
 from polydl.errors import MissingComponentError, PolydlError, ResourceError, SourceError, UnsupportedConstructError
-from polydl.frontend.child import Outcome, run_child
+from polydl.frontend.child import ChildOutcome, run_child
 from polydl.frontend.facts import SourceFacts
 from polydl.frontend.pet_library import INSTALL_REMEDY, PetLibrary, builtin_headers
 from polydl.frontend.source import line_of, one_line
@@ -38,7 +38,7 @@ _REMEDIES = {
 
 
 @dataclass(frozen=True)
-class Job:
+class ReadingJob:
     """One file to read."""
 
     #: absolute path
@@ -71,7 +71,7 @@ class Job:
         return [f"-I{directory}" for directory in [*self.include_directories, *self.shipped]]
 
 
-def clang_pass(job: Job, shift: int = 0) -> SourceFacts:
+def clang_pass(job: ReadingJob, shift: int = 0) -> SourceFacts:
     """The facts of libclang's pass, with the view that pet is to read. ``shift`` is added to every subscript in it.
 
     Raises a UserError for anything in the file that can't be represented, MissingComponentError without libclang.
@@ -90,7 +90,7 @@ def clang_pass(job: Job, shift: int = 0) -> SourceFacts:
     return SourceFacts.from_json(asked("polydl.frontend.clang_worker", request, job))
 
 
-def asked(module: str, request: Mapping[str, Any], job: Job) -> dict[str, Any]:
+def asked(module: str, request: Mapping[str, Any], job: ReadingJob) -> dict[str, Any]:
     """What a child process that holds libclang says of a job's file.
 
     Raises a UserError for anything in the file that it objects to, MissingComponentError without libclang.
@@ -111,7 +111,7 @@ def asked(module: str, request: Mapping[str, Any], job: Job) -> dict[str, Any]:
     return result
 
 
-def pet_pass(job: Job, facts: SourceFacts, library: PetLibrary) -> dict[str, Any]:
+def pet_pass(job: ReadingJob, facts: SourceFacts, library: PetLibrary) -> dict[str, Any]:
     """pet's scop of the chosen function, as the worker describes it. Its offsets refer to ``facts.shown``.
 
     Raises UnsupportedConstructError, with pet's message, if pet detects no scop, ResourceError if it can't write.
@@ -169,7 +169,7 @@ def no_room(reason: str) -> ResourceError:
     )
 
 
-def _complaint(outcome: Outcome, shown: str, facts: SourceFacts, text: str) -> tuple[int | None, str | None]:
+def _complaint(outcome: ChildOutcome, shown: str, facts: SourceFacts, text: str) -> tuple[int | None, str | None]:
     """The line in the file and the text of pet's first message about the region."""
     for match in _DIAGNOSTIC.finditer(outcome.output):
         if match["file"] == shown and match["message"] in _REMEDIES:
@@ -179,5 +179,5 @@ def _complaint(outcome: Outcome, shown: str, facts: SourceFacts, text: str) -> t
     return None, None
 
 
-def _printed(outcome: Outcome) -> str:
+def _printed(outcome: ChildOutcome) -> str:
     return f"; it printed:\n{outcome.output.rstrip()}" if outcome.output.strip() else ""

@@ -22,7 +22,7 @@ from polydl.frontend.facts import SourceFacts
 from polydl.frontend.includes import check_includes
 from polydl.frontend.languages import named
 from polydl.frontend.model import SHIFT, Model, build, infeasible
-from polydl.frontend.passes import Job, clang_pass, no_room, pet_pass
+from polydl.frontend.passes import ReadingJob, clang_pass, no_room, pet_pass
 from polydl.frontend.pet_library import PetLibrary, find_pet_library
 from polydl.frontend.source import Edit, EditedText, Place, check_path, line_of, read_source
 from polydl.ir.scop import Scop
@@ -62,7 +62,7 @@ def parse(
     annotated, annotations = substitute_annotations(original, file)
     pet_library = find_pet_library(library)
     with _temporary_folder() as folder:
-        job = Job(
+        job = ReadingJob(
             file=str(Path(path).absolute()),
             name=file,
             text=annotated.text,
@@ -133,7 +133,9 @@ def _temporary_folder() -> Iterator[Path]:
         raise no_room(error.strerror or str(error)) from error
 
 
-def _model(job: Job, facts: SourceFacts, library: PetLibrary, place: Place, annotations: Sequence[Annotation]) -> Model:
+def _model(
+    job: ReadingJob, facts: SourceFacts, library: PetLibrary, place: Place, annotations: Sequence[Annotation]
+) -> Model:
     facts, scop = _behind_statics(job, facts, _detected(job, facts, library, place), library, place)
     shift = 0
     if infeasible(scop):
@@ -144,7 +146,7 @@ def _model(job: Job, facts: SourceFacts, library: PetLibrary, place: Place, anno
 
 
 def _behind_statics(
-    job: Job, facts: SourceFacts, scop: dict[str, Any], library: PetLibrary, place: Place
+    job: ReadingJob, facts: SourceFacts, scop: dict[str, Any], library: PetLibrary, place: Place
 ) -> tuple[SourceFacts, dict[str, Any]]:
     """The scop that pet detected, without static variables of the function that are declared in front of its loops.
 
@@ -166,7 +168,7 @@ def _behind_statics(
     return marked, pet_pass(job, marked, library)
 
 
-def _detected(job: Job, facts: SourceFacts, library: PetLibrary, place: Place) -> dict[str, Any]:
+def _detected(job: ReadingJob, facts: SourceFacts, library: PetLibrary, place: Place) -> dict[str, Any]:
     """The scop that pet detects. If it detects none with a loop, its error for the first loop is raised."""
     try:
         scop = pet_pass(job, facts, library)

@@ -20,7 +20,7 @@ _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)\b.*$", re.MULTIL
 
 
 @dataclass(frozen=True)
-class Region:
+class MarkedRegion:
     """A marked region, from the line of ``#pragma scop`` through the line of ``#pragma endscop``."""
 
     #: offset
@@ -31,9 +31,9 @@ class Region:
     line: int
 
 
-def marked_regions(text: str, file: str, inactive: Sequence[tuple[int, int]] = ()) -> list[Region]:
+def marked_regions(text: str, file: str, inactive: Sequence[tuple[int, int]] = ()) -> list[MarkedRegion]:
     """The regions between pragmas, except in ``inactive`` code. Raises SourceError for a pragma without its partner."""
-    regions: list[Region] = []
+    regions: list[MarkedRegion] = []
     opened: int | None = None
     for match in _PRAGMA.finditer(without_comments(text)):
         if any(start <= match.start() < end for start, end in inactive):
@@ -59,7 +59,7 @@ def marked_regions(text: str, file: str, inactive: Sequence[tuple[int, int]] = (
             )
         else:
             end = min(match.end() + 1, len(text))
-            regions.append(Region(opened, end, line_of(text, opened)))
+            regions.append(MarkedRegion(opened, end, line_of(text, opened)))
             opened = None
     if opened is not None:
         raise SourceError(
@@ -73,7 +73,7 @@ def marked_regions(text: str, file: str, inactive: Sequence[tuple[int, int]] = (
 
 
 def check_blocks(
-    region: Region, blocks: Sequence[tuple[int, int]], statements: Sequence[tuple[int, int]], file: str
+    region: MarkedRegion, blocks: Sequence[tuple[int, int]], statements: Sequence[tuple[int, int]], file: str
 ) -> None:
     """Check that the region begins and ends in the same block, between statements. Raises SourceError."""
     around = [[block for block in blocks if block[0] < place <= block[1]] for place in (region.start, region.end)]
@@ -100,8 +100,8 @@ def functions_of(unit: Any) -> list[Any]:
 
 
 def choose(
-    functions: Sequence[Any], regions: Sequence[Region], name: str | None, file: str
-) -> tuple[Any, Region | None]:
+    functions: Sequence[Any], regions: Sequence[MarkedRegion], name: str | None, file: str
+) -> tuple[Any, MarkedRegion | None]:
     """The function to read and its marked region, which is None if the file has no marked region.
 
     Without a ``name`` and regions, loops of ``main`` count only if no other function has some. Raises OptionError for
@@ -160,7 +160,7 @@ def choose(
     return candidates[0], inside[0] if inside else None
 
 
-def _home(functions: Sequence[Any], region: Region, file: str) -> Any:
+def _home(functions: Sequence[Any], region: MarkedRegion, file: str) -> Any:
     for function in functions:
         if function.extent.start.offset <= region.start and region.end <= function.extent.end.offset:
             return function

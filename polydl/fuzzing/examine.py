@@ -23,7 +23,7 @@ from polydl.execute.tolerance import tolerance
 from polydl.execute.toolchain import Toolchain
 from polydl.fuzzing.drawing import after_rewrites, beyond_space, from_space
 from polydl.fuzzing.generator import LEVELS, Case
-from polydl.fuzzing.running import NoReferenceError, Reference, reference, run
+from polydl.fuzzing.running import NoReferenceError, OriginalLibrary, reference, run
 from polydl.fuzzing.unit import alone, suffix, together
 from polydl.ir.kernel import KernelSource
 from polydl.ir.numerics import Numerics
@@ -61,7 +61,7 @@ _WRAPPING = "-fwrapv"
 
 
 @dataclass(frozen=True)
-class Settings:
+class FuzzingSettings:
     """What all nests of a run have in common."""
 
     toolchain: Toolchain
@@ -90,7 +90,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class NestOutcome:
     """What became of one nest."""
 
     #: variants that were run, by status
@@ -123,8 +123,10 @@ class _Tally:
         finally:
             self.milliseconds[name] += round(1000 * (processor_seconds() - start))
 
-    def outcome(self) -> Outcome:
-        return Outcome(self.variants, self.refusals, self.steps, self.exact, tuple(self.failures), self.milliseconds)
+    def outcome(self) -> NestOutcome:
+        return NestOutcome(
+            self.variants, self.refusals, self.steps, self.exact, tuple(self.failures), self.milliseconds
+        )
 
 
 def processor_seconds() -> float:
@@ -133,7 +135,7 @@ def processor_seconds() -> float:
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
-def examine(case: Case, settings: Settings, given: Sequence[Variant] = ()) -> Outcome:
+def examine(case: Case, settings: FuzzingSettings, given: Sequence[Variant] = ()) -> NestOutcome:
     """Try random variants of a nest, and the ``given`` ones first. The same case gives the same variants."""
     tally = _Tally()
     with temporary_directory() as folder:
@@ -143,7 +145,7 @@ def examine(case: Case, settings: Settings, given: Sequence[Variant] = ()) -> Ou
 
 def _examine(
     case: Case,
-    settings: Settings,
+    settings: FuzzingSettings,
     given: Sequence[Variant],
     folder: Path,
     tally: _Tally,
@@ -243,7 +245,7 @@ def _rank(scop: Scop, variants: Sequence[Variant], case: Case, machine: Machine,
         tally.failures.append(fault(error, variants[0]))
 
 
-def _reference(scop: Scop, settings: Settings, case: Case, folder: Path, tally: _Tally) -> Reference:
+def _reference(scop: Scop, settings: FuzzingSettings, case: Case, folder: Path, tally: _Tally) -> OriginalLibrary:
     """What the original computes, before anything is made of it. Raises NoReferenceError."""
     in_order = settings.toolchain.in_order
     in_order = replace(in_order, flags=(*in_order.flags, _WRAPPING))
@@ -259,10 +261,10 @@ def _reference(scop: Scop, settings: Settings, case: Case, folder: Path, tally: 
 
 def _run(
     scop: Scop,
-    expected: Reference,
+    expected: OriginalLibrary,
     chosen: Sequence[tuple[Variant, KernelSource]],
     given: int,
-    settings: Settings,
+    settings: FuzzingSettings,
     case: Case,
     folder: Path,
     tally: _Tally,

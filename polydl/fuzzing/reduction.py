@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from polydl.fuzzing.examine import Failure, Settings, examine
+from polydl.fuzzing.examine import Failure, FuzzingSettings, examine
 from polydl.fuzzing.generator import Case, runnable_microkernels
 from polydl.fuzzing.program import (
     Assign,
@@ -34,7 +34,7 @@ _OTHERS = 12
 
 
 def reduced(
-    program: Program, case: Case, failure: Failure, settings: Settings, *, until: float
+    program: Program, case: Case, failure: Failure, settings: FuzzingSettings, *, until: float
 ) -> tuple[Case, Failure]:
     """The smallest case with such a failure that is found until then (``time.monotonic``), and its failure."""
     beside = replace(settings, variants=_OTHERS)
@@ -60,13 +60,13 @@ def reduced(
     return case, _with_fewer_steps(case, failure, alone, until)
 
 
-def _fails(case: Case, failure: Failure, settings: Settings) -> Failure | None:
+def _fails(case: Case, failure: Failure, settings: FuzzingSettings) -> Failure | None:
     given = () if failure.variant is None else (failure.variant,)
     outcome = examine(case, settings, given)
     return next((other for other in outcome.failures if other.like(failure)), None)
 
 
-def _with_fewer_steps(case: Case, failure: Failure, settings: Settings, until: float) -> Failure:
+def _with_fewer_steps(case: Case, failure: Failure, settings: FuzzingSettings, until: float) -> Failure:
     progress = failure.variant is not None
     while progress and time.monotonic() < until:
         progress = False

@@ -42,7 +42,7 @@ _PLACES = 2
 
 
 @dataclass(frozen=True)
-class Answer:
+class VariantAnswer:
     """What became of one variant."""
 
     #: of the variant in its unit
@@ -53,7 +53,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Expected:
+class OriginalResult:
     """What the original makes of some data."""
 
     #: file of the arrays that it changes
@@ -64,20 +64,20 @@ class Expected:
 
 
 @dataclass(frozen=True)
-class Reference:
+class OriginalLibrary:
     """The library of the original, the largest error of a correct result, and the results at each place."""
 
     library: Path
     tolerance: float
     seed: int
-    results: tuple[Expected, ...]
+    results: tuple[OriginalResult, ...]
 
 
 class NoReferenceError(Exception):
     """The original itself can't be run, or gives nothing to compare with."""
 
 
-def reference(scop: Scop, library: Path, tolerance: float, seed: int, directory: Path) -> Reference:
+def reference(scop: Scop, library: Path, tolerance: float, seed: int, directory: Path) -> OriginalLibrary:
     """Run the original, and keep its results in the directory. Raises NoReferenceError."""
     told, failure = _forked(partial(_run_original, scop, library, tolerance, seed, directory))
     refusal = next((each["refused"] for each in told if "refused" in each), None)
@@ -86,24 +86,28 @@ def reference(scop: Scop, library: Path, tolerance: float, seed: int, directory:
     if failure is not None:
         raise NoReferenceError(f"the original ends with {failure[1]}")
     results = tuple(
-        Expected(_results(directory, place), each["offsets"], _data(scop, tolerance, seed + place, each["signed"]))
+        OriginalResult(
+            _results(directory, place), each["offsets"], _data(scop, tolerance, seed + place, each["signed"])
+        )
         for place, each in enumerate(told)
     )
-    return Reference(library, tolerance, seed, results)
+    return OriginalLibrary(library, tolerance, seed, results)
 
 
-def run(scop: Scop, reference: Reference, library: Path, numbers: Sequence[int], directory: Path) -> tuple[Answer, ...]:
+def run(
+    scop: Scop, reference: OriginalLibrary, library: Path, numbers: Sequence[int], directory: Path
+) -> tuple[VariantAnswer, ...]:
     """Run the variants of a unit by their numbers."""
     left = list(numbers)
-    answers: list[Answer] = []
+    answers: list[VariantAnswer] = []
     while left:
         told, failure = _forked(partial(_run_all, scop, reference, library, tuple(left), directory))
-        finished = [Answer(each["number"], each["status"], each["message"]) for each in told if "number" in each]
+        finished = [VariantAnswer(each["number"], each["status"], each["message"]) for each in told if "number" in each]
         answers += finished
         left = left[len(finished) :]
         refusal = next((("crash", each["refused"]) for each in told if "refused" in each), failure)
         if refusal is not None and left:
-            answers.append(Answer(left.pop(0), *refusal))
+            answers.append(VariantAnswer(left.pop(0), *refusal))
     return tuple(answers)
 
 
@@ -261,7 +265,7 @@ def _run_original(scop: Scop, library: Path, tolerance: float, seed: int, direct
 
 
 def _run_all(
-    scop: Scop, reference: Reference, library: Path, numbers: Sequence[int], directory: Path, report: Report
+    scop: Scop, reference: OriginalLibrary, library: Path, numbers: Sequence[int], directory: Path, report: Report
 ) -> None:
     arrays = _arrays(scop)
     unit = ctypes.CDLL(str(library))
@@ -283,7 +287,7 @@ def _run_all(
 
 
 def _agree_on_whole_numbers(
-    scop: Scop, arrays: Sequence[GuardedArray], reference: Reference, kernel: _Kernel, path: Path
+    scop: Scop, arrays: Sequence[GuardedArray], reference: OriginalLibrary, kernel: _Kernel, path: Path
 ) -> bool:
     """Whether a kernel that was wrong is right where nothing is rounded: then its errors are those of roundings."""
     if not reference.tolerance:

@@ -14,7 +14,7 @@ from typing import Any
 
 from polydl.errors import OptionError, ResourceError
 from polydl.frontend.child import forked_children
-from polydl.fuzzing.examine import Failure, Outcome, Settings, examine, processor_seconds
+from polydl.fuzzing.examine import Failure, FuzzingSettings, NestOutcome, examine, processor_seconds
 from polydl.fuzzing.findings import DESCRIPTION, Finding, write
 from polydl.fuzzing.generator import generated
 from polydl.fuzzing.pool import Lost, Pool
@@ -36,7 +36,7 @@ _GRACE_SECONDS = 20.0
 
 
 @dataclass(frozen=True)
-class Budget:
+class SessionBudget:
     """When a run ends."""
 
     seconds: float | None = None
@@ -60,12 +60,12 @@ class Examined:
     """The outcome of a nest with what it showed."""
 
     kind: str
-    outcome: Outcome
+    outcome: NestOutcome
     findings: tuple[Finding, ...]
 
 
 @dataclass(frozen=True)
-class Run:
+class SessionResult:
     """The result of a run."""
 
     seed: int
@@ -80,13 +80,13 @@ class Run:
 
 def fuzz(
     seed: int,
-    budget: Budget,
-    settings: Settings,
+    budget: SessionBudget,
+    settings: FuzzingSettings,
     directory: Path,
     *,
     jobs: int,
     progress: Callable[[Totals], None] | None = None,
-) -> Run:
+) -> SessionResult:
     """Examine the nests of a seed, and keep what fails in the directory.
 
     The directory also has a line for each nest: a run with the same seed and settings goes on behind them. Ctrl-C ends
@@ -131,7 +131,7 @@ def fuzz(
         spent = Totals(seconds=time.monotonic() - started, processor_seconds=processor_seconds() - before)
         log.write(json.dumps({"nest": None, **spent.to_json()}) + "\n")
     findings = tuple(sorted(directory.glob(f"*/{DESCRIPTION}")))
-    return Run(seed, totals + spent, findings, interrupted, len(done))
+    return SessionResult(seed, totals + spent, findings, interrupted, len(done))
 
 
 def _opened(directory: Path, head: Mapping[str, Any]) -> tuple[Any, set[int], Totals]:
@@ -168,13 +168,13 @@ def _opened(directory: Path, head: Mapping[str, Any]) -> tuple[Any, set[int], To
         ) from None
 
 
-def _examined(seed: int, settings: Settings, task: Task) -> Examined:
+def _examined(seed: int, settings: FuzzingSettings, task: Task) -> Examined:
     """In a process of the pool: a nest, and its failures made smaller."""
     with forked_children():
         return _examined_here(seed, settings, task)
 
 
-def _examined_here(seed: int, settings: Settings, task: Task) -> Examined:
+def _examined_here(seed: int, settings: FuzzingSettings, task: Task) -> Examined:
     program, case = generated(seed, task.number, settings.numerics)
     outcome = examine(case, settings)
     findings: list[Finding] = []
@@ -194,12 +194,12 @@ def _examined_here(seed: int, settings: Settings, task: Task) -> Examined:
     return Examined(case.kind, outcome, tuple(findings))
 
 
-def _of_lost(seed: int, settings: Settings, task: Task, lost: Lost) -> Examined:
+def _of_lost(seed: int, settings: FuzzingSettings, task: Task, lost: Lost) -> Examined:
     """A nest at which polydl itself crashed or hung."""
     _, case = generated(seed, task.number, settings.numerics)
     kind = "hang of polydl" if lost.timed_out else "crash of polydl"
     failure = Failure(kind.replace(" ", "-"), lost.message, f"{kind}: {lost.message}")
-    return Examined(case.kind, Outcome(failures=(failure,)), (Finding(case, failure, False),))
+    return Examined(case.kind, NestOutcome(failures=(failure,)), (Finding(case, failure, False),))
 
 
 def _totals(examined: Examined) -> Totals:

@@ -26,7 +26,7 @@ class Matrix(tuple[tuple[Fraction, ...], ...]):
 
 
 @dataclass(frozen=True)
-class Inside:
+class AxisLimit:
     """The bound of an array along one axis of a tile: its elements at ``step * iterator + offset < limit`` exist."""
 
     #: loop over tiles, an index into the statement's iterators
@@ -57,7 +57,7 @@ class TileTransform:
     #: loop over channels, which runs across vector lanes; it is contiguous in the array that is not ``clipped``
     lanes: int
     #: where the clipped array ends along each axis; None for an axis along which every tile is whole
-    inside: tuple[Inside | None, ...]
+    inside: tuple[AxisLimit | None, ...]
     #: the side with edges: beyond them a source reads as zero, and a result is not written
     clipped: Literal["source", "result"] = "source"
     #: whether results are added to the elements of the result array, in place of overwriting them

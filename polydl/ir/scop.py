@@ -91,7 +91,7 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Function:
+class SourceFunction:
     """The C function around a region."""
 
     name: str
@@ -140,7 +140,7 @@ class Scop:
 
     #: path of the source file
     file: str
-    function: Function
+    function: SourceFunction
     #: in the order of the source
     statements: tuple[Statement, ...]
     arrays: tuple[Array, ...]

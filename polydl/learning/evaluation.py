@@ -48,7 +48,7 @@ class Evaluation:
 
 
 @dataclass(frozen=True)
-class Summary:
+class RankerSummary:
     """One ranker over several nests."""
 
     ranker: str
@@ -153,7 +153,9 @@ def _references(nests: Sequence[MeasuredNest]) -> dict[str, Judged]:
     }
 
 
-def summaries(evaluation: Evaluation, among: Callable[[MeasuredNest], bool] = lambda _: True) -> tuple[Summary, ...]:
+def summaries(
+    evaluation: Evaluation, among: Callable[[MeasuredNest], bool] = lambda _: True
+) -> tuple[RankerSummary, ...]:
     """The summary of each ranker, over the nests that are ``among`` those asked for."""
     indices = [index for index, nest in enumerate(evaluation.nests) if among(nest)]
     lines = []
@@ -162,7 +164,7 @@ def summaries(evaluation: Evaluation, among: Callable[[MeasuredNest], bool] = la
         if not qualities:
             continue
         lines.append(
-            Summary(
+            RankerSummary(
                 ranker=name,
                 top=tuple(bootstrap([one.top[k] for one in qualities], seed=evaluation.seed) for k in range(len(TOP))),
                 worst=tuple(min(one.top[k] for one in qualities) for k in range(len(TOP))),

@@ -28,7 +28,7 @@ _COLUMNS_ALONG_TERMS = 32
 
 
 @dataclass(frozen=True)
-class Tile:
+class BlockingLoop:
     """A loop over tiles of m, n or k, or a loop around them."""
 
     role: Role
@@ -42,7 +42,7 @@ class Blocking:
     """The tiles of a product, and the register block inside of them. Nothing in it depends on the product's sizes."""
 
     #: outermost first; the innermost tile of each of m, n and k is what is computed at once
-    tiles: tuple[Tile, ...]
+    tiles: tuple[BlockingLoop, ...]
     #: vectors of m in a register block, at least 2; rows (m) where vectors run along k
     vectors: int
     #: columns (n) in a register block
@@ -122,7 +122,7 @@ def of_variant(applied: Applied, product: SymbolicProduct, machine: Machine, ele
     last = {role: number for number, (role, loop) in enumerate(around) if loop.size > 1 or role not in INNER}
     shared = {role for role, loop in around if loop.parallel}
     tiles = [
-        Tile(role, loop.size, loop.parallel) if role in INNER else Tile(role, 1, role in shared)
+        BlockingLoop(role, loop.size, loop.parallel) if role in INNER else BlockingLoop(role, 1, role in shared)
         for number, (role, loop) in enumerate(around)
         if (loop.size > 1 if role in INNER else last[role] == number)
     ]
@@ -130,7 +130,7 @@ def of_variant(applied: Applied, product: SymbolicProduct, machine: Machine, ele
     for number, name in enumerate(plan.nest.loops):
         role = product.role(number)
         if all(tile.role != role for tile in tiles):
-            tiles.append(Tile(role, plan.extent(name) if role in INNER else 1))
+            tiles.append(BlockingLoop(role, plan.extent(name) if role in INNER else 1))
             whole += [role] if role in INNER else []
     innermost = {role: next(tile.size for tile in reversed(tiles) if tile.role == role) for role in INNER}
     usual = {
@@ -152,7 +152,9 @@ def _cache_elements(machine: Machine, element_bytes: int) -> tuple[int, int]:
     return machine.caches[0].bytes // element_bytes, machine.second_cache_bytes // element_bytes
 
 
-def _goto_tiles(machine: Machine, element_bytes: int, vectors: int, columns: int) -> tuple[Tile, Tile, Tile]:
+def _goto_tiles(
+    machine: Machine, element_bytes: int, vectors: int, columns: int
+) -> tuple[BlockingLoop, BlockingLoop, BlockingLoop]:
     """Tiles of m, n and k for a register block, after Goto and van de Geijn.
 
     What a register block reads fills half of the first level, a tile of A or B half of the second.
@@ -162,7 +164,7 @@ def _goto_tiles(machine: Machine, element_bytes: int, vectors: int, columns: int
     k = max(64, first // 2 // max(rows, columns) // 64 * 64)
     m = max(rows, second // 2 // k // rows * rows)
     n = max(columns, second // 2 // k // columns * columns)
-    return Tile("m", m), Tile("n", n), Tile("k", k)
+    return BlockingLoop("m", m), BlockingLoop("n", n), BlockingLoop("k", k)
 
 
 def register_block(machine: Machine, element_bytes: int, m: int, n: int) -> tuple[int, int]:
@@ -202,9 +204,9 @@ def _of_long_rows(machine: Machine, element_bytes: int) -> tuple[Blocking, ...]:
     vectors, columns = max(2, machine.core.vector_registers // 4), 2
     rows, k = vectors * machine.vector_elements(element_bytes), _TERMS_OF_LONG_ROWS
     _, second = _cache_elements(machine, element_bytes)
-    m = Tile("m", max(rows, second // 4 // k // rows * rows))
+    m = BlockingLoop("m", max(rows, second // 4 // k // rows * rows))
     shared = (False, True) if machine.threads > 1 else (False,)
-    inner = (Tile("k", k), Tile("n", columns))
+    inner = (BlockingLoop("k", k), BlockingLoop("n", columns))
     return tuple(Blocking((replace(m, parallel=threads), *inner), vectors, columns) for threads in shared)
 
 
@@ -222,13 +224,17 @@ def _of_second_level(machine: Machine, element_bytes: int) -> tuple[Blocking, ..
     for vectors in (max(2, registers // 8), max(3, 3 * registers // 16)):
         columns = (registers - _OTHER_REGISTERS) // vectors - 1
         rows = vectors * width
-        m = Tile("m", _BLOCKS_OF_ROWS * rows)
+        m = BlockingLoop("m", _BLOCKS_OF_ROWS * rows)
         k = max(64, most // m.size // 64 * 64)
-        of_k, few_columns = Tile("k", k), Tile("n", _BLOCKS_OF_COLUMNS * columns)
-        copied = (Tile("n", 2 * few_columns.size), Tile("k", max(64, k // 4)), Tile("m", m.size // 2))
+        of_k, few_columns = BlockingLoop("k", k), BlockingLoop("n", _BLOCKS_OF_COLUMNS * columns)
+        copied = (
+            BlockingLoop("n", 2 * few_columns.size),
+            BlockingLoop("k", max(64, k // 4)),
+            BlockingLoop("m", m.size // 2),
+        )
         blockings += [
             Blocking((m, of_k, few_columns), vectors, columns),
-            Blocking((of_k, m, Tile("n", columns)), vectors, columns),
+            Blocking((of_k, m, BlockingLoop("n", columns)), vectors, columns),
             Blocking(copied, vectors, columns, ("b",)),
         ]
         if machine.threads > 1:
@@ -253,9 +259,9 @@ def along_terms(machine: Machine, element_bytes: int, product: SymbolicProduct) 
     columns = (registers - rows - _OTHER_REGISTERS) // rows
     first, second = _cache_elements(machine, element_bytes)
     # The rows of a register block fill a quarter of the first level, those of a tile an eighth of the second.
-    k = Tile("k", max(width, first // 4 // rows // width * width))
-    m = Tile("m", max(rows, second // 8 // k.size // rows * rows))
-    n = Tile("n", _COLUMNS_ALONG_TERMS * columns)
+    k = BlockingLoop("k", max(width, first // 4 // rows // width * width))
+    m = BlockingLoop("m", max(rows, second // 8 // k.size // rows * rows))
+    n = BlockingLoop("n", _COLUMNS_ALONG_TERMS * columns)
     orders = [(k, m, n)]
     if machine.threads > 1:
         orders.append((k, replace(n, parallel=True), m))
@@ -281,7 +287,10 @@ def usual_blockings(machine: Machine, element_bytes: int, product: SymbolicProdu
         for tiles in ((m, of_k, n), (n, of_k, m)):
             blockings += [Blocking(tiles, vectors, columns, packed) for packed in ((), ("a", "b"))]
         if machine.threads > 1:
-            few_rows, few_columns = Tile("m", rows, True), Tile("n", -(-rows // columns) * columns, True)
+            few_rows, few_columns = (
+                BlockingLoop("m", rows, True),
+                BlockingLoop("n", -(-rows // columns) * columns, True),
+            )
             blockings += [Blocking((few_rows, of_k, n), vectors, columns, packed) for packed in ((), ("a",))]
             blockings += [Blocking((few_columns, of_k, m), vectors, columns, packed) for packed in ((), ("b",))]
     blockings += _of_second_level(machine, element_bytes)
@@ -299,7 +308,7 @@ def placed_in_loops(blockings: Sequence[Blocking], machine: Machine, product: Sy
     placed = []
     for each in blockings:
         for chosen in ("",) if each.on_threads else ("", *threads):
-            around = tuple(Tile(role, 1, role == chosen) for role in product.outer)
+            around = tuple(BlockingLoop(role, 1, role == chosen) for role in product.outer)
             placed.append(replace(each, tiles=(*around, *each.tiles)))
     return tuple(placed)
 

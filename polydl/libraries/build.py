@@ -15,7 +15,7 @@ from polydl.ir.kernel import KernelSource
 from polydl.ir.scop import Scop
 from polydl.libraries.accumulators import without_sums
 from polydl.libraries.candidates import proved, searched_kernels, usual_kernels
-from polydl.libraries.chosen import ChosenLibrary, Measured, Settings
+from polydl.libraries.chosen import ChosenLibrary, LibrarySettings, MeasuredShapes
 from polydl.libraries.cover import smallest_cover
 from polydl.libraries.decision import fitted, kernels_of
 from polydl.libraries.emit import emitted
@@ -156,7 +156,7 @@ def library(
     def code(kernel: Kernel) -> KernelSource:
         return alone(nest, product, kernel, target)
 
-    settings = Settings(max_kernels, max_slowdown, seed, records, timeout_seconds)
+    settings = LibrarySettings(max_kernels, max_slowdown, seed, records, timeout_seconds)
     with (
         temporary_directory() as directory,
         ShapeMeasuring(
@@ -193,7 +193,7 @@ def library(
         for number, scop in enumerate(further_scops):
             times.append(measuring.times(scop, finalists))
             tell("decide", number + 1, len(further))
-    measured = Measured((*sampled, *further), tuple(times), candidates)
+    measured = MeasuredShapes((*sampled, *further), tuple(times), candidates)
     return chosen_library(nest, product, target, toolchain, measured, settings, read, exported, out)
 
 
@@ -202,8 +202,8 @@ def chosen_library(
     product: SymbolicProduct | None,
     machine: Machine,
     toolchain: Toolchain,
-    measured: Measured,
-    settings: Settings,
+    measured: MeasuredShapes,
+    settings: LibrarySettings,
     read: Callable[[Shape], Scop],
     exported: str,
     out: str | Path | None,

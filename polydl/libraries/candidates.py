@@ -12,7 +12,7 @@ from polydl.ir.statement import Statement
 from polydl.ir.variant import NestStep, Parallel, Variant
 from polydl.libraries.blocking import Blocking, of_variant, packings, usual_blockings
 from polydl.libraries.kernel import Kernel, broken, distributed, planned
-from polydl.libraries.kernel_code import KernelCode, kernel_code
+from polydl.libraries.kernel_code import KernelLoops, kernel_code
 from polydl.libraries.product import SymbolicProduct
 from polydl.libraries.product_code import ProductCode
 from polydl.libraries.symbolic import SymbolicNest
@@ -116,7 +116,7 @@ def coded(
     kernel: Kernel,
     machine: Machine,
     code: ProductCode | None = None,
-) -> KernelCode:
+) -> KernelLoops:
     """The C of a kernel, whose products are in ``code``."""
     if code is None and product is not None and kernel.blocking is not None:
         code = product_code(nest, product, (kernel.blocking,), machine)

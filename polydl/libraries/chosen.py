@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Settings:
+class LibrarySettings:
     """How a library is measured and chosen: the arguments of ``library`` of these names."""
 
     max_kernels: int
@@ -38,7 +38,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredShapes:
     """Shapes, what was measured at them, and the kernels by their ids."""
 
     shapes: tuple[Shape, ...]
@@ -65,7 +65,7 @@ class ChosenLibrary:
     times: tuple[Times, ...]
     #: every kernel that was measured, by id
     candidates: Mapping[str, Kernel]
-    settings: Settings
+    settings: LibrarySettings
     #: the nest at a shape
     read: Callable[[Shape], Scop]
     #: by kind, as in ``Optimization.files``, and ``manifest``

@@ -17,8 +17,8 @@ import numpy as np
 from polydl.libraries import extents as sums
 from polydl.libraries.blocking import (
     Blocking,
+    BlockingLoop,
     Operand,
-    Tile,
     along_terms,
     placed_in_loops,
     register_block,
@@ -136,7 +136,7 @@ def every_configuration(nest: SymbolicNest, product: SymbolicProduct, machine: M
     others = {parallel: kernel_of(nest, (), parallel, product) for parallel in (False, True)}
     found: list[Kernel] = []
     for (vectors, columns), shared in combinations(blocks, threads):
-        outer = tuple(Tile(role, 1, role == shared) for role in product.outer)
+        outer = tuple(BlockingLoop(role, 1, role == shared) for role in product.outer)
         for m, n, k in combinations(_BLOCKS, _BLOCKS, _TERMS):
             sizes = {"m": m * vectors * width, "n": n * columns, "k": k}
             for packed in copies:
@@ -145,7 +145,7 @@ def every_configuration(nest: SymbolicNest, product: SymbolicProduct, machine: M
                 if "b" in packed and sizes["n"] * k * element > most:
                     continue
                 for order in permutations(INNER):
-                    tiles = tuple(Tile(role, sizes[role], role == shared) for role in order)
+                    tiles = tuple(BlockingLoop(role, sizes[role], role == shared) for role in order)
                     blocking = Blocking((*outer, *tiles), vectors, columns, packed)
                     found.append(replace(others[bool(shared)], blocking=blocking))
     of_terms = [

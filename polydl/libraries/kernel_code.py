@@ -26,7 +26,7 @@ _STACK_BYTES = 1 << 14
 
 
 @dataclass(frozen=True)
-class KernelCode:
+class KernelLoops:
     """The loops of a kernel, and the local variables that they need beside those inside of loops."""
 
     kernel: Kernel
@@ -57,7 +57,7 @@ class KernelCode:
 
 def kernel_code(
     nest: SymbolicNest, kernel: Kernel, place: PlannedKernel, code: ProductCode | None, vector_bytes: int
-) -> KernelCode:
+) -> KernelLoops:
     """The loops of a kernel, planned as ``place`` says, with vectors of ``vector_bytes`` where they fill them.
 
     ``code`` has its blocking. Raises IllegalVariantError where a local array would need memory that grows with the
@@ -86,7 +86,7 @@ def kernel_code(
             variables.append(array)
         else:
             raise IllegalVariantError(f"`{array.name}` would need memory that grows with the sizes")
-    return KernelCode(kernel, with_choice(body), tuple(variables), code.product if code is not None else None)
+    return KernelLoops(kernel, with_choice(body), tuple(variables), code.product if code is not None else None)
 
 
 def _local(scop: Scop) -> list[Array]:

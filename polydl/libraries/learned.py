@@ -11,7 +11,7 @@ from polydl.libraries.configurations import Configurations, every_configuration
 from polydl.libraries.decision import Times
 from polydl.libraries.kernel import Kernel
 from polydl.libraries.product import SymbolicProduct
-from polydl.libraries.regression import Regression, fitted
+from polydl.libraries.regression import TimeRegression, fitted
 from polydl.libraries.shapes import Shape
 from polydl.libraries.symbolic import SymbolicNest
 from polydl.machine import Machine
@@ -29,7 +29,7 @@ class Selected:
 class LearnedModel:
     """A regression, and all configurations that it is asked about."""
 
-    regression: Regression
+    regression: TimeRegression
     configurations: Configurations
 
     def fastest(self, shape: Shape, most: int) -> tuple[Selected, ...]:

@@ -26,7 +26,7 @@ _ELEMENTS = {
 
 
 @dataclass(frozen=True)
-class Operand:
+class ProductArray:
     """An array of a product."""
 
     access: Access
@@ -52,9 +52,9 @@ class SymbolicProduct:
     #: the iterator, as an index, and the iterations of each loop, as a sum of sizes
     loops: dict[Role, int]
     trips: dict[Role, str]
-    c: Operand
-    a: Operand
-    b: Operand
+    c: ProductArray
+    a: ProductArray
+    b: ProductArray
     #: the source's names of the loops, and of the arrays as ``a``, ``b`` and ``c``
     names: dict[str, str]
     #: C of what all products are multiplied by; "" for 1
@@ -66,7 +66,7 @@ class SymbolicProduct:
         return tuple(role for role in self.loops if role not in INNER)
 
     @property
-    def operands(self) -> dict[str, Operand]:
+    def operands(self) -> dict[str, ProductArray]:
         """The operands by the names ``a``, ``b`` and ``c``."""
         return {"a": self.a, "b": self.b, "c": self.c}
 
@@ -115,10 +115,10 @@ def _product_of(nest: SymbolicNest, statement: Statement) -> SymbolicProduct | N
     return None
 
 
-def _operand(nest: SymbolicNest, access: Access, loops: Mapping[Role, int]) -> Operand:
+def _operand(nest: SymbolicNest, access: Access, loops: Mapping[Role, int]) -> ProductArray:
     moving = access.moving_loops
     strides = {role: _stride(nest, access, loop) for role, loop in loops.items() if loop in moving}
-    return Operand(access, nest.scop.array(access.array).element, strides)
+    return ProductArray(access, nest.scop.array(access.array).element, strides)
 
 
 def _loops(nest: SymbolicNest, statement: Statement, form: ProductForm) -> dict[Role, int] | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from polydl.errors import OptionError
 from polydl.libraries.candidates import proved
-from polydl.libraries.chosen import ChosenLibrary, Measured
+from polydl.libraries.chosen import ChosenLibrary, MeasuredShapes
 from polydl.libraries.measuring import ShapeMeasuring
 from polydl.libraries.shapes import Shape
 from polydl.libraries.unit import alone
@@ -16,7 +16,7 @@ from polydl.system.files import temporary_directory
 
 def measured_further(
     library: ChosenLibrary, shapes: Sequence[Shape], *, top_k: int, progress: ProgressCallback | None
-) -> Measured:
+) -> MeasuredShapes:
     """What was measured for a library, and as much at further shapes, beside the ``top_k`` kernels expected there.
 
     Raises OptionError for a shape that lacks a size or lies outside of the ranges.
@@ -50,7 +50,7 @@ def measured_further(
             times.append(measuring.times(scop, here))
             if progress is not None:
                 progress(Stage("measure", number + 1, len(every)))
-    return Measured(every, tuple(times), candidates)
+    return MeasuredShapes(every, tuple(times), candidates)
 
 
 def _check(library: ChosenLibrary, shape: Shape) -> None:

@@ -18,7 +18,7 @@ _BEYOND = 3.0
 
 
 @dataclass(frozen=True, eq=False)
-class Regression:
+class TimeRegression:
     """``log(seconds) = x' Q x + b' x + constant`` of standardized features x."""
 
     center: Array
@@ -40,7 +40,7 @@ class Regression:
         return np.exp(self.logarithms(features))
 
 
-def fitted(features: Array, seconds: Array, groups: Sequence[int]) -> Regression:
+def fitted(features: Array, seconds: Array, groups: Sequence[int]) -> TimeRegression:
     """The regression for rows of features and their times.
 
     The penalty is the one with which rows are predicted best by all rows of other groups: ``groups`` are shapes, one
@@ -57,7 +57,7 @@ def fitted(features: Array, seconds: Array, groups: Sequence[int]) -> Regression
     return _solved(features, target, min(_PENALTIES, key=lambda penalty: errors[penalty]))
 
 
-def _solved(features: Array, target: Array, penalty: float) -> Regression:
+def _solved(features: Array, target: Array, penalty: float) -> TimeRegression:
     center, spread = features.mean(0), features.std(0)
     spread[spread == 0] = 1
     x = (features - center) / spread
@@ -71,4 +71,4 @@ def _solved(features: Array, target: Array, penalty: float) -> Regression:
     quadratic = np.zeros((x.shape[1], x.shape[1]))
     quadratic[first, second] = weights[: len(first)]
     bounds = float(target.min()) - _BEYOND, float(target.max()) + _BEYOND
-    return Regression(center, spread, quadratic, weights[len(first) :], mean - float(middle @ weights), bounds)
+    return TimeRegression(center, spread, quadratic, weights[len(first) :], mean - float(middle @ weights), bounds)

@@ -16,7 +16,7 @@ from polydl.ir.kernel import KernelSource
 from polydl.libraries.candidates import coded, product_code
 from polydl.libraries.decision import Condition, Decision, Leaf
 from polydl.libraries.kernel import Kernel
-from polydl.libraries.kernel_code import KernelCode
+from polydl.libraries.kernel_code import KernelLoops
 from polydl.libraries.product import SymbolicProduct
 from polydl.libraries.symbolic import SymbolicNest
 from polydl.machine import Machine
@@ -113,7 +113,7 @@ def alone(nest: SymbolicNest, product: SymbolicProduct | None, kernel: Kernel, m
     return unit(nest, product, Leaf(kernel.id), {kernel.id: kernel}, machine, identity=kernel.id)
 
 
-def _has_threads(code: KernelCode) -> bool:
+def _has_threads(code: KernelLoops) -> bool:
     blocking = code.kernel.blocking
     return has_threads(code.body) or (blocking is not None and any(tile.parallel for tile in blocking.tiles))
 

@@ -15,7 +15,7 @@ from typing import Any
 import tomli_w
 
 from polydl.errors import MachineError
-from polydl.machine.core import Constant
+from polydl.machine.core import CoreConstant
 from polydl.system.files import replacing
 
 _VERSION = 2
@@ -49,7 +49,7 @@ class CallTimes:
     complete: bool
     calls: tuple[CallTime, ...]
     #: Those of a core in the microkernel's formula, fitted to the calls; none if it predicts no better with them.
-    constants: tuple[Constant, ...] = ()
+    constants: tuple[CoreConstant, ...] = ()
 
     @staticmethod
     def from_table(table: Mapping[str, Any]) -> CallTimes:
@@ -61,7 +61,7 @@ class CallTimes:
         for call in calls:
             if min(call.m, call.n, call.k, call.batch) < 1 or not (math.isfinite(call.cycles) and call.cycles > 0):
                 raise ValueError(f"{call} is no timed call")
-        constants = tuple(Constant(**row) for row in table.get("constants", []))
+        constants = tuple(CoreConstant(**row) for row in table.get("constants", []))
         return CallTimes(**{**table, "calls": calls, "constants": constants})
 
 

@@ -283,7 +283,7 @@ class Core:
         """Where the constant of this name comes from."""
         return dict(self.sources).get(constant, "generic")
 
-    def having(self, constants: Iterable[Constant]) -> Core:
+    def having(self, constants: Iterable[CoreConstant]) -> Core:
         """The core with other values of some constants."""
         known = {each.name: each for each in constants}
         sources = dict(self.sources) | {name: each.source for name, each in known.items()}
@@ -296,7 +296,7 @@ CONSTANTS = tuple(field.name for field in fields(Core) if field.name != "sources
 
 
 @dataclass(frozen=True)
-class Constant:
+class CoreConstant:
     """The value of a field of ``Core``. Raises MachineError if there is no such field, or if it has another type."""
 
     name: str
@@ -324,7 +324,7 @@ def _even_piece(length: int, largest: int) -> int:
     return -(-length // -(-length // largest))
 
 
-def cache_constants(cache_bytes: Sequence[int]) -> tuple[Constant, ...]:
+def cache_constants(cache_bytes: Sequence[int]) -> tuple[CoreConstant, ...]:
     """The sizes of the first two caches and of the last one as constants; an only cache is all of them.
 
     ``cache_bytes`` are those of all caches, innermost first.
@@ -333,6 +333,6 @@ def cache_constants(cache_bytes: Sequence[int]) -> tuple[Constant, ...]:
     return constants({"first_cache_bytes": first, "second_cache_bytes": second, "last_cache_bytes": last}, "detected")
 
 
-def constants(values: Mapping[str, Any], source: Source) -> tuple[Constant, ...]:
+def constants(values: Mapping[str, Any], source: Source) -> tuple[CoreConstant, ...]:
     """Constants of the same source, from their values by name."""
-    return tuple(Constant(name, value, source) for name, value in values.items())
+    return tuple(CoreConstant(name, value, source) for name, value in values.items())

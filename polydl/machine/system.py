@@ -15,7 +15,7 @@ import platformdirs
 
 from polydl.errors import MachineError
 from polydl.machine.caches import CACHE_SIZES_EXAMPLE, parse_cache_sizes, size_text
-from polydl.machine.core import Constant, Core, cache_constants, constants
+from polydl.machine.core import Core, CoreConstant, cache_constants, constants
 from polydl.machine.processors import published
 from polydl.machine.profile import Identity, Profile, Surroundings, read_for
 
@@ -102,7 +102,7 @@ class System:
         return core.having((*cache_constants([cache.bytes for cache in self.caches]), *self.constants))
 
     @property
-    def constants(self) -> tuple[Constant, ...]:
+    def constants(self) -> tuple[CoreConstant, ...]:
         """The constants of a core that the system tells, beside the sizes of caches."""
         told: dict[str, int | tuple[int, int]] = {"page_bytes": self.page_bytes}
         first, second = self.caches[0], self.caches[:2][-1]

@@ -21,7 +21,7 @@ import tomli_w
 from polydl.errors import MachineError
 from polydl.machine.caches import CacheLevel, check_cache_sizes, parse_cache_sizes
 from polydl.machine.call_times import CallTimes, read_call_times
-from polydl.machine.core import Constant, Core, cache_constants, constants
+from polydl.machine.core import Core, CoreConstant, cache_constants, constants
 from polydl.machine.processors import published
 from polydl.machine.profile import Profile
 from polydl.machine.speeds import Speeds, calibrated_speeds, stored_or_measured
@@ -62,7 +62,7 @@ class Machine:
     #: Calls of microkernels that were timed when these were first used.
     call_times: tuple[CallTimes, ...] = ()
     #: Physical constants of a core that are known better than those published of its family.
-    constants: tuple[Constant, ...] = ()
+    constants: tuple[CoreConstant, ...] = ()
     #: Whether this process runs on it. Of a machine elsewhere nothing is asked of the system here, and nothing is run.
     at_hand: bool = True
 
@@ -218,7 +218,7 @@ class Machine:
             totals = tuple(float(rate) for rate in table.get("total_bandwidths", []))
             tables = tuple(Throughput.from_table(each) for each in table.get("throughputs", []))
             timed = tuple(CallTimes.from_table(each) for each in table.get("call_times", []))
-            known = tuple(Constant(**each) for each in table.get("constants", []))
+            known = tuple(CoreConstant(**each) for each in table.get("constants", []))
             others = {"caches": levels, "isa": tuple(isa), "total_bandwidths": totals, "throughputs": tables}
             others["call_times"] = timed
             rest = {"total_peak_gflops": 0.0, "at_hand": True}

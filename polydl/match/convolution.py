@@ -10,7 +10,7 @@ from polydl.match.product import PointProduct, ProductForm, float_forms
 
 
 @dataclass(frozen=True)
-class Convolution(PointProduct):
+class ConvolutionMatch(PointProduct):
     """A product whose A is the image and whose B holds the filters.
 
     ``made`` and ``summed`` are the loops over output and input channels, ``gone`` those over the filter's taps.
@@ -29,7 +29,7 @@ class Convolution(PointProduct):
         return sorted(loops, key=lambda loop: -b[loop])
 
 
-def convolution(scop: Scop, statement: Statement) -> Convolution | None:
+def convolution(scop: Scop, statement: Statement) -> ConvolutionMatch | None:
     """The statement as a convolution over one or two axes; None if it isn't one.
 
     Neighbouring outputs are as many pixels apart as neighbouring taps are: one as a rule, more in a part of a
@@ -45,7 +45,7 @@ def convolution(scop: Scop, statement: Statement) -> Convolution | None:
         several = [loop for loop in input_channels if statement.box is not None and statement.box[loop][1] > 0]
         input_channels = several or input_channels
         if 0 < len(axes) <= 2 and output_channels and input_channels:
-            return Convolution(
+            return ConvolutionMatch(
                 oriented,
                 frozenset(taps),
                 min(output_channels, key=c.__getitem__),

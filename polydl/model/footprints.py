@@ -23,7 +23,7 @@ Steps = tuple[tuple[int, float], ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Stream:
+class ReferenceStream:
     """References to one array whose addresses move alike. Compared by identity, so that it is a cheap key."""
 
     array: str
@@ -53,10 +53,10 @@ class Footprint:
     most_twice: tuple[int, ...]
 
 
-_streams: dict[tuple[str, tuple[str, ...]], tuple[Stream, ...]] = {}
+_streams: dict[tuple[str, tuple[str, ...]], tuple[ReferenceStream, ...]] = {}
 
 
-def streams(scop: Scop, statements: tuple[str, ...]) -> tuple[Stream, ...]:
+def streams(scop: Scop, statements: tuple[str, ...]) -> tuple[ReferenceStream, ...]:
     """What the statements touch. They have the same iterators."""
     key = (scop.digest, statements)
     if key not in _streams:
@@ -66,7 +66,7 @@ def streams(scop: Scop, statements: tuple[str, ...]) -> tuple[Stream, ...]:
     return _streams[key]
 
 
-def _find_streams(scop: Scop, statements: Sequence[str]) -> tuple[Stream, ...]:
+def _find_streams(scop: Scop, statements: Sequence[str]) -> tuple[ReferenceStream, ...]:
     offsets: dict[tuple[str, tuple[int, ...] | None], set[int]] = {}
     written = set()
     for statement in map(scop.statement, statements):
@@ -89,7 +89,7 @@ def _find_streams(scop: Scop, statements: Sequence[str]) -> tuple[Stream, ...]:
         strides = None if signed is None else tuple(abs(stride) for stride in signed)
         steps = {array.element_bytes * step for step in array.strides}
         found.append(
-            Stream(
+            ReferenceStream(
                 array=name,
                 strides=strides,
                 spread=_spread(places, steps.union(stride for stride in strides or () if stride)),
@@ -115,7 +115,9 @@ def _spread(offsets: set[int], steps: set[int]) -> Steps:
 
 
 @lru_cache(maxsize=1 << 14)
-def footprint(stream: Stream, ranges: Steps, start: int, line_bytes: int, caches: tuple[Geometry, ...]) -> Footprint:
+def footprint(
+    stream: ReferenceStream, ranges: Steps, start: int, line_bytes: int, caches: tuple[Geometry, ...]
+) -> Footprint:
     """What a box touches. ``ranges`` are (stride, iterations); its first byte lies in a line at a multiple of
     ``start`` bytes, at any of them as often.
     """
@@ -137,7 +139,7 @@ def footprint(stream: Stream, ranges: Steps, start: int, line_bytes: int, caches
 
 @lru_cache(maxsize=1 << 14)
 def torn_lines(
-    stream: Stream, ranges: Steps, start: int, line_bytes: int, strides: tuple[int, ...]
+    stream: ReferenceStream, ranges: Steps, start: int, line_bytes: int, strides: tuple[int, ...]
 ) -> tuple[float, ...]:
     """How many lines of a box hold the end of one row and the beginning of the next, for rows of several kinds: what
     iterations so many bytes apart run through. The loop over them uses such lines in its first and last iterations.
@@ -171,7 +173,7 @@ def _lines(covered: _Covered, line_bytes: int) -> float:
     return prod([count for _, count in covered.steps]) * covered.run / line_bytes
 
 
-def _covered(stream: Stream, ranges: Steps, start: int, line_bytes: int, most: int | None) -> _Covered:
+def _covered(stream: ReferenceStream, ranges: Steps, start: int, line_bytes: int, most: int | None) -> _Covered:
     """The runs of a box. Strides of more than ``most`` bytes lead from run to run even where there is no gap."""
     run, steps, longest = _runs((*ranges, *stream.spread), stream.element_bytes, line_bytes, most)
     for step, _ in steps:

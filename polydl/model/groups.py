@@ -27,7 +27,7 @@ class Prediction:
 
 
 @dataclass(frozen=True)
-class Group:
+class LoopGroup:
     """Statements that run together: the body of each, how many outermost loops are common, the loops' orders."""
 
     statements: tuple[Statement, ...]
@@ -37,7 +37,7 @@ class Group:
     threaded: bool
 
 
-def predict(scop: Scop, groups: Sequence[Group], machine: Machine) -> Prediction:
+def predict(scop: Scop, groups: Sequence[LoopGroup], machine: Machine) -> Prediction:
     """The time of the groups one after the other, on all threads where they can use them."""
     arrays = {access.array for group in groups for s in group.statements for access in s.accesses}
     total = sum(scop.array(name).bytes for name in arrays)
@@ -69,7 +69,7 @@ def _share_of_peak(scop: Scop, statement: Statement, machine: Machine) -> float:
     return machine.vector_elements(width) / machine.vector_elements(4)
 
 
-def _bytes(scop: Scop, group: Group, machine: Machine) -> int:
+def _bytes(scop: Scop, group: LoopGroup, machine: Machine) -> int:
     """Bytes moved; what is written counts twice, since its lines are fetched first."""
     room = machine.second_cache_bytes
     kept = _slice_bytes(scop, group) <= room
@@ -106,7 +106,7 @@ def _footprint(scop: Scop, statement: Statement, access: Access, without: Sequen
     return min(array.bytes, prod(ranges[name] for name in used) * array.element_bytes)
 
 
-def _slice_bytes(scop: Scop, group: Group) -> int:
+def _slice_bytes(scop: Scop, group: LoopGroup) -> int:
     """Bytes that one iteration of the common loops touches in one body and again in another.
 
     What only one body touches may go past the caches.

@@ -19,8 +19,8 @@ from polydl.ir.affine import Box
 from polydl.ir.scop import Scop
 from polydl.machine import Core
 from polydl.model.cache_sets import Geometry, Occupancy, evicted
-from polydl.model.footprints import Footprint, Stream, footprint, streams, torn_lines
-from polydl.model.nest_loops import Extent, NestLoop, Walked, repeated_loops, time_loops
+from polydl.model.footprints import Footprint, ReferenceStream, footprint, streams, torn_lines
+from polydl.model.nest_loops import Extent, NestLoop, SteppedLoop, repeated_loops, time_loops
 from polydl.model.nest_streams import Extents, Inside, NestStream, NestStreams
 from polydl.model.prefetching import slowdown
 from polydl.plan.nest_plan import NestPlan
@@ -191,10 +191,10 @@ class NestMisses(NestStreams):
 
 @lru_cache(maxsize=_KEPT)
 def misses_of(
-    touched: tuple[Stream, ...],
+    touched: tuple[ReferenceStream, ...],
     shared: int,
     bounds: Box,
-    loops: tuple[Walked, ...],
+    loops: tuple[SteppedLoop, ...],
     core: Core,
     caches: tuple[Geometry, ...],
     plain: bool,
@@ -214,7 +214,7 @@ def misses_of(
 
 
 def _footprints(
-    stream: Stream,
+    stream: ReferenceStream,
     moves: Sequence[bool],
     loops: Sequence[NestLoop],
     shared: int,
@@ -253,10 +253,10 @@ def nest_misses(
 
 @lru_cache(maxsize=4 * _KEPT)
 def _nested(
-    stream: Stream,
+    stream: ReferenceStream,
     shared: int,
     bounds: Box,
-    loops: tuple[Walked, ...],
+    loops: tuple[SteppedLoop, ...],
     line_bytes: int,
     caches: tuple[Geometry, ...],
 ) -> tuple[Inside, ...]:
@@ -275,7 +275,7 @@ def _nested(
 
 @lru_cache(maxsize=1 << 14)
 def _inside(
-    stream: Stream,
+    stream: ReferenceStream,
     shared: int,
     extents: tuple[tuple[int, Extent], ...],
     start: int,
@@ -303,7 +303,7 @@ def _inside(
     return Inside(touched(average), touched(full), last, torn)
 
 
-def _moves(stream: Stream, loops: Sequence[NestLoop]) -> tuple[bool, ...]:
+def _moves(stream: ReferenceStream, loops: Sequence[NestLoop]) -> tuple[bool, ...]:
     """Which loops move a stream."""
     strides = stream.strides
     return (True,) * len(loops) if strides is None else tuple([strides[loop.walked.iterator] > 0 for loop in loops])

@@ -11,7 +11,7 @@ from polydl.machine import Core
 from polydl.plan.nest_plan import NestPlan
 
 
-class Walked(NamedTuple):
+class SteppedLoop(NamedTuple):
     """A loop as far as it matters here: over tiles of ``size`` iterations of a statement's iterator."""
 
     iterator: int
@@ -22,7 +22,7 @@ class Walked(NamedTuple):
 class NestLoop(NamedTuple):
     """A loop that runs more than once, and how often it does on average."""
 
-    walked: Walked
+    walked: SteppedLoop
     trips: float
 
 
@@ -35,7 +35,7 @@ class Extent(NamedTuple):
     whole: int
 
 
-def time_loops(scop: Scop, plan: NestPlan, block: tuple[int, int] | None, core: Core) -> tuple[Walked, ...]:
+def time_loops(scop: Scop, plan: NestPlan, block: tuple[int, int] | None, core: Core) -> tuple[SteppedLoop, ...]:
     """The loops of a nest as they run, outermost first; those of a microkernel with its tiles for registers.
 
     ``block`` are the rows and columns of these tiles, None if they are not known.
@@ -43,9 +43,9 @@ def time_loops(scop: Scop, plan: NestPlan, block: tuple[int, int] | None, core: 
     step = plan.microkernel
     if plan.nest.call is not None:
         # What a call uses several times it holds in registers, or near.
-        return tuple([Walked(loop.iterator, loop.size) for loop in plan.loops])
+        return tuple([SteppedLoop(loop.iterator, loop.size) for loop in plan.loops])
     if step is None:
-        return tuple([Walked(loop.iterator, loop.size, loop.unrolled) for loop in (*plan.loops, *plan.inner)])
+        return tuple([SteppedLoop(loop.iterator, loop.size, loop.unrolled) for loop in (*plan.loops, *plan.inner)])
     roles = {loop.role: loop for loop in plan.inner}
     lengths = [tile.size if (tile := plan.tile_of(name)) else plan.extent(name) for name in (step.m, step.n)]
     if block is None:
@@ -55,13 +55,13 @@ def time_loops(scop: Scop, plan: NestPlan, block: tuple[int, int] | None, core: 
     batch = tuple(loop for loop in plan.inner if loop.role == "batch")
     further = tuple(loop for loop in plan.inner if loop.role == "rows")
     m, n, k = roles["m"], roles["n"], roles["k"]
-    outer = [Walked(loop.iterator, loop.size, loop.unrolled) for loop in (*plan.loops, *further)]
-    inner = [Walked(loop.iterator, loop.size, loop.unrolled) for loop in (*batch, k, n, m)]
-    return (*outer, Walked(n.iterator, columns), Walked(m.iterator, rows), *inner)
+    outer = [SteppedLoop(loop.iterator, loop.size, loop.unrolled) for loop in (*plan.loops, *further)]
+    inner = [SteppedLoop(loop.iterator, loop.size, loop.unrolled) for loop in (*batch, k, n, m)]
+    return (*outer, SteppedLoop(n.iterator, columns), SteppedLoop(m.iterator, rows), *inner)
 
 
 def repeated_loops(
-    shared: int, bounds: Box, loops: Sequence[Walked]
+    shared: int, bounds: Box, loops: Sequence[SteppedLoop]
 ) -> tuple[tuple[NestLoop, ...], tuple[tuple[Extent, ...], ...]]:
     """The loops that run more than once, and extents inside the first 0, 1, 2, ... of them."""
     inside = [Extent(float(n), n, n, n) for n in [high - low + 1 for low, high in bounds]]

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from polydl.machine import Core
 from polydl.model.cache_sets import Geometry
-from polydl.model.footprints import Footprint, Stream
+from polydl.model.footprints import Footprint, ReferenceStream
 from polydl.model.nest_loops import Extent, NestLoop
 
 
@@ -38,7 +38,7 @@ class Extents(NamedTuple):
 class NestStream:
     """A stream, and what the loops of a nest do to it."""
 
-    stream: Stream
+    stream: ReferenceStream
     #: for each loop, whether it moves the stream
     moves: tuple[bool, ...]
     #: what is touched inside the first 0, 1, 2, … loops

@@ -18,7 +18,7 @@ _CLOCK = (
 
 
 @dataclass(frozen=True)
-class Call:
+class DriverCall:
     """A kernel's call; arguments are C expressions of the driver."""
 
     function: str
@@ -37,15 +37,15 @@ class PreparedBuffers:
         #: the first byte behind all of them
         self.end = begin
         #: those that fill them
-        self.calls: list[Call] = []
-        self._places: dict[Call, str] = {}
+        self.calls: list[DriverCall] = []
+        self._places: dict[DriverCall, str] = {}
 
     def of(self, function: str, constants: tuple[str, ...], size: int) -> str:
         """The buffer of so many bytes that a function fills from constants."""
-        wanted = Call(function, constants)
+        wanted = DriverCall(function, constants)
         if wanted not in self._places:
             self._places[wanted] = f"constant({self.end})"
-            self.calls.append(Call(function, (*constants, self._places[wanted])))
+            self.calls.append(DriverCall(function, (*constants, self._places[wanted])))
             self.end += aligned(size)
         return self._places[wanted]
 
@@ -65,9 +65,9 @@ class Driver:
     #: of the values between the operators
     memory_bytes: int
     #: what prepares the weights once
-    preparing: tuple[Call, ...]
+    preparing: tuple[DriverCall, ...]
     #: those of the operators, in their order
-    calls: tuple[Call, ...]
+    calls: tuple[DriverCall, ...]
     threads: int
 
     @property

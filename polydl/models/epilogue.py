@@ -44,7 +44,7 @@ _OPERATIONS: dict[Operation, str] = {"+": "add", "-": "subtract", "*": "multiply
 
 
 @dataclass(frozen=True)
-class Apply:
+class ApplyFunction:
     """A function of the element."""
 
     function: Function
@@ -98,7 +98,7 @@ class Exponential:
     divisor: float = 1.0
 
 
-Step = Apply | Combine | Scale | Clamp | Slope | Exponential
+Step = ApplyFunction | Combine | Scale | Clamp | Slope | Exponential
 
 
 def number(value: float) -> str:
@@ -114,7 +114,7 @@ def expression(element: str, steps: Sequence[Step], operands: Sequence[str]) -> 
     text, left = element, list(operands)
     for step in steps:
         match step:
-            case Apply(function):
+            case ApplyFunction(function):
                 text = _EXPRESSIONS[function].format(text)
             case Combine(operation, reverse):
                 first, second = (left.pop(0), text) if reverse else (text, left.pop(0))
@@ -136,7 +136,7 @@ def expression(element: str, steps: Sequence[Step], operands: Sequence[str]) -> 
 def in_words(steps: Sequence[Step]) -> str:
     """The steps for people, such as ``+ add, relu``."""
     words = [
-        step.function if isinstance(step, Apply)
+        step.function if isinstance(step, ApplyFunction)
         else "scale" if isinstance(step, Scale)
         else "clamp" if isinstance(step, Clamp)
         else "leaky relu" if isinstance(step, Slope)

@@ -42,7 +42,7 @@ class KernelOptions:
 
 
 @dataclass(frozen=True)
-class Nest:
+class OperatorNest:
     """What is optimized for an operator."""
 
     #: C with ``PLACE_OF_NAME``
@@ -52,7 +52,7 @@ class Nest:
 
 
 @dataclass(frozen=True)
-class Kernel:
+class OperatorKernel:
     """The C of one nest, and how it is compiled."""
 
     function: str
@@ -76,7 +76,9 @@ def named(text: str) -> tuple[str, str]:
     return name, text.replace(f"void {PLACE_OF_NAME}(", f"void {name}(")
 
 
-def kernel(nest: Nest, machine: Machine, options: KernelOptions, installed: Sequence[str] | None = None) -> Kernel:
+def kernel(
+    nest: OperatorNest, machine: Machine, options: KernelOptions, installed: Sequence[str] | None = None
+) -> OperatorKernel:
     """The fastest kernel of a nest: the one that is stored, or else a new one.
 
     ``installed`` is what ``polydl.records.questions.installation`` returned, where there are many nests.
@@ -92,11 +94,11 @@ def kernel(nest: Nest, machine: Machine, options: KernelOptions, installed: Sequ
             return as_written(nest, error.message)
 
 
-def as_written(nest: Nest, reason: str) -> Kernel:
+def as_written(nest: OperatorNest, reason: str) -> OperatorKernel:
     """A kernel of the loops of a nest as they stand."""
     function, source = named(nest.text)
     line = " ".join((Toolchain.find().command, *_FLAGS, f"{function}_polydl.c", "-o", f"{function}_polydl.o"))
-    return Kernel(function, source, line, None, f"the loops as they are: {reason}")
+    return OperatorKernel(function, source, line, None, f"the loops as they are: {reason}")
 
 
 def _optimized(
@@ -106,7 +108,7 @@ def _optimized(
     machine: Machine,
     options: KernelOptions,
     installed: Sequence[str] | None,
-) -> Kernel:
+) -> OperatorKernel:
     from polydl.emitted_names import FILE_KINDS, FileKind
     from polydl.optimization.optimize import optimize
     from polydl.records import answers
@@ -118,7 +120,7 @@ def _optimized(
     if digest is not None and records:
         answer = answers.find(Path(records), digest)
         if isinstance(answer, answers.Answer) and answer.function == function and "kernel" in answer.document:
-            return Kernel(
+            return OperatorKernel(
                 function,
                 answer.files["c"].decode(),
                 **answer.document["kernel"],
@@ -139,7 +141,7 @@ def _optimized(
         calibrate=True,
     )
     kept = _description(result)
-    best = Kernel(function, result.source, **kept)
+    best = OperatorKernel(function, result.source, **kept)
     best = replace(best, compiled=object_of(best))
     if digest is not None and records:
         contents: dict[FileKind, bytes] = {
@@ -152,7 +154,7 @@ def _optimized(
     return best
 
 
-def object_of(kernel: Kernel) -> bytes:
+def object_of(kernel: OperatorKernel) -> bytes:
     """The object of a kernel's C; empty if it does not compile, which the model's own compilation then says."""
     with temporary_directory() as folder:
         (folder / f"{kernel.function}_polydl.c").write_text(kernel.c, encoding="utf-8")

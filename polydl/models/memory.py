@@ -11,7 +11,7 @@ from polydl.models.layout import Image, Layout
 
 
 @dataclass(frozen=True)
-class Plan:
+class MemoryPlan:
     """Where the values of a model lie in one block of memory."""
 
     #: of each value, in bytes from the beginning of the block
@@ -20,7 +20,7 @@ class Plan:
     bytes: int
 
 
-def plan(graph: Graph, layouts: Mapping[str, Layout]) -> Plan:
+def plan(graph: Graph, layouts: Mapping[str, Layout]) -> MemoryPlan:
     """Places for all values that operators compute, but for the model's outputs, which its caller provides.
 
     Values that are not needed at the same time share memory. An image with a border of zeros shares its place with
@@ -55,7 +55,7 @@ def plan(graph: Graph, layouts: Mapping[str, Layout]) -> Plan:
             offset = max(offset, stop)
         offsets[value] = offset
         placed.append((offset, offset + size, first, last))
-    return Plan(offsets, max([end, *(stop for _, stop, _, _ in placed)]))
+    return MemoryPlan(offsets, max([end, *(stop for _, stop, _, _ in placed)]))
 
 
 def aligned(size: int) -> int:

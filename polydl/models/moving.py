@@ -14,7 +14,7 @@ Pair = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Part(RowMajorKind):
+class StridedPart(RowMajorKind):
     """Some elements of an array: in each dimension, those from one on, in steps."""
 
     #: index of the first element, in each dimension

@@ -13,7 +13,7 @@ from polydl.models.graph import Array
 from polydl.models.group_norm import GroupNorm
 from polydl.models.pooling import Pooling
 from polydl.models.products import LayerNorm, Softmax
-from polydl.models.reductions import Reduction
+from polydl.models.reductions import ReduceOperator
 from polydl.models.translation import need
 
 
@@ -86,6 +86,6 @@ def add_reduction(
         kind = Pooling("average" if operation == "mean" else "maximum", (shape[2], shape[3]), (shape[2], shape[3]))
         builder.add_image(result, whole, kind, [value], source=name)
     else:
-        builder.add_rows(result, whole, Reduction(operation, axes), [value], source=name)
+        builder.add_rows(result, whole, ReduceOperator(operation, axes), [value], source=name)
     if not keeps:
         builder.add_view(name, tuple(extent for axis, extent in enumerate(shape) if axis not in axes), result)

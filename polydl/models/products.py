@@ -27,7 +27,7 @@ def _rows(layout: Layout) -> tuple[RowMajor, tuple[str, ...]]:
 
 
 @dataclass(frozen=True)
-class Linear(RowMajorKind):
+class LinearOperator(RowMajorKind):
     """Constants are the weight, [outputs][inputs], and the bias, [outputs]."""
 
     inputs: int

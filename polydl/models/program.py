@@ -14,9 +14,9 @@ from polydl.execute.toolchain import Toolchain
 from polydl.ir.scop import ALIGNMENT, REAL_BYTES
 from polydl.machine import Machine
 from polydl.models import epilogue, memory
-from polydl.models.driver import Call, Driver, PreparedBuffers
+from polydl.models.driver import Driver, DriverCall, PreparedBuffers
 from polydl.models.graph import Array, Graph, Operator
-from polydl.models.kernels import PLACE_OF_NAME, Kernel, KernelOptions, Nest, kernel
+from polydl.models.kernels import PLACE_OF_NAME, KernelOptions, OperatorKernel, OperatorNest, kernel
 from polydl.models.layout import Layout
 from polydl.models.layout_choice import choose
 from polydl.models.manifest import MANIFEST, Entry, Manifest, Tensor
@@ -35,14 +35,14 @@ class Lowered:
 
     graph: Graph
     layouts: Mapping[str, Layout]
-    nests: tuple[Nest, ...]
+    nests: tuple[OperatorNest, ...]
 
 
 def lower(graph: Graph) -> Lowered:
     """Layouts and nests of a graph. Nothing is compiled or measured."""
     layouts = choose(graph)
     nests = tuple(
-        Nest(
+        OperatorNest(
             operator.kind.text(
                 PLACE_OF_NAME, layouts[operator.output], [layouts[each] for each in operator.inputs], operator.steps
             ),
@@ -54,12 +54,12 @@ def lower(graph: Graph) -> Lowered:
 
 
 def optimized_kernels(
-    nests: Sequence[Nest], machine: Machine, options: KernelOptions, progress: Progress | None = None
-) -> dict[Nest, Kernel]:
+    nests: Sequence[OperatorNest], machine: Machine, options: KernelOptions, progress: Progress | None = None
+) -> dict[OperatorNest, OperatorKernel]:
     """The kernel of each distinct nest."""
     from polydl.records.questions import installation
 
-    kernels: dict[Nest, Kernel] = {}
+    kernels: dict[OperatorNest, OperatorKernel] = {}
     distinct = list(dict.fromkeys(nests))
     installed = installation() if distinct else None
     for number, nest in enumerate(distinct):
@@ -72,7 +72,7 @@ def optimized_kernels(
 
 
 def write_program(
-    lowered: Lowered, kernels: Mapping[Nest, Kernel], folder: Path, *, name: str = "model", threads: int
+    lowered: Lowered, kernels: Mapping[OperatorNest, OperatorKernel], folder: Path, *, name: str = "model", threads: int
 ) -> Manifest:
     """Write and compile the program: what ``polydl.models.loaded.load`` reads. The folder must exist.
 
@@ -120,7 +120,7 @@ def write_program(
     return manifest
 
 
-def _entry(operator: Operator, chosen: Kernel) -> Entry:
+def _entry(operator: Operator, chosen: OperatorKernel) -> Entry:
     steps = epilogue.in_words(operator.steps)
     label = f"{operator.kind.label}, {steps}" if steps else operator.kind.label
     return Entry(list(operator.sources), label, chosen.function, chosen.seconds, chosen.choice)
@@ -151,25 +151,25 @@ def _placed(array: Array, content: bytearray, places: dict[bytes, int]) -> int:
 
 
 def _call(
-    chosen: Kernel,
+    chosen: OperatorKernel,
     operator: Operator,
     graph: Graph,
     layouts: Mapping[str, Layout],
-    plan: memory.Plan,
+    plan: memory.MemoryPlan,
     constants: Sequence[int],
     buffers: PreparedBuffers,
-) -> Call:
+) -> DriverCall:
     borders = [*operator.kind.borders, *[(0, 0)] * len(operator.inputs)]
     values = [(operator.output, (0, 0)), *zip(operator.inputs, borders, strict=False)]
     arguments = [_pointer(graph.stored(value), layouts[value].offset(border), graph, plan) for value, border in values]
     known = tuple(f"constant({offset})" for offset in constants)
     if not chosen.prepared_bytes:
-        return Call(chosen.function, (*arguments, *known))
+        return DriverCall(chosen.function, (*arguments, *known))
     buffer = buffers.of(f"{chosen.function}_prepare", known, chosen.prepared_bytes)
-    return Call(f"{chosen.function}_run", (*arguments, *known, buffer))
+    return DriverCall(f"{chosen.function}_run", (*arguments, *known, buffer))
 
 
-def _pointer(value: str, elements: int, graph: Graph, plan: memory.Plan) -> str:
+def _pointer(value: str, elements: int, graph: Graph, plan: memory.MemoryPlan) -> str:
     for kind, values in (("input", graph.inputs), ("output", graph.outputs)):
         names = [graph.stored(each) for each in values]
         if value in names:
@@ -177,7 +177,7 @@ def _pointer(value: str, elements: int, graph: Graph, plan: memory.Plan) -> str:
     return f"buffer({plan.offsets[value] + elements * _FLOAT})"
 
 
-def _compile(name: str, kernels: Sequence[Kernel], folder: Path) -> None:
+def _compile(name: str, kernels: Sequence[OperatorKernel], folder: Path) -> None:
     """Compile all C of the folder into one library there, but for the kernels that are compiled already."""
     toolchain = Toolchain.find()
     objects = " ".join(f"{each.function}_polydl.o" for each in kernels)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from polydl.models.builder import GraphBuilder
 from polydl.models.elementwise import Concatenate, Enlarge, Select
 from polydl.models.graph import Array
-from polydl.models.moving import Extend, Given, Join, Part, Repeat
+from polydl.models.moving import Extend, Given, Join, Repeat, StridedPart
 from polydl.models.translation import need, need_broadcast
 
 
@@ -31,7 +31,7 @@ def add_part(
         return
     begins, steps = [0] * len(shape), [1] * len(shape)
     begins[axis], steps[axis] = first, step
-    builder.add_rows(name, result, Part(tuple(begins), tuple(steps)), [value], source=source)
+    builder.add_rows(name, result, StridedPart(tuple(begins), tuple(steps)), [value], source=source)
 
 
 def add_selected(builder: GraphBuilder, name: str, value: str, axis: int, index: int, source: str = "") -> None:

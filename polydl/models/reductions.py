@@ -15,7 +15,7 @@ from polydl.models.products import RowMajorKind
 
 
 @dataclass(frozen=True)
-class Reduction(RowMajorKind):
+class ReduceOperator(RowMajorKind):
     """A sum, mean or greatest element over some dimensions of an array."""
 
     operation: Literal["sum", "mean", "maximum"]

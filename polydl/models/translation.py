@@ -18,7 +18,7 @@ from polydl.models.graph import Array
 from polydl.models.group_norm import GroupNorm
 from polydl.models.matrices import MatrixProduct
 from polydl.models.moving import Repeat
-from polydl.models.products import Linear, Softmax
+from polydl.models.products import LinearOperator, Softmax
 from polydl.models.transposed import TransposedConvolution
 
 Pair = tuple[int, int]
@@ -186,7 +186,11 @@ def add_with_constant(
     shape = builder.shape(value)
     need_broadcast(constant.shape, shape)
     producer = builder.producer(value) if only_use and operation == "+" else None
-    if producer is not None and isinstance(producer.kind, Linear) and constant.size in (1, *constant.shape[-1:]):
+    if (
+        producer is not None
+        and isinstance(producer.kind, LinearOperator)
+        and constant.size in (1, *constant.shape[-1:])
+    ):
         weight, bias = producer.constants
         summed = builder.constant(f"{name}.bias", builder.constant_value(bias) + constant.reshape(-1))
         builder.replace_constants(value, [weight, summed], name)
@@ -206,7 +210,7 @@ def add_linear(builder: GraphBuilder, name: str, value: str, weight: Array, bias
     """``weight`` is [outputs][inputs]."""
     outputs, inputs = weight.shape
     constants = [builder.constant(f"{name}.weight", weight), builder.constant(f"{name}.bias", bias)]
-    builder.add_rows(name, (*builder.shape(value)[:-1], outputs), Linear(inputs, outputs), [value], constants)
+    builder.add_rows(name, (*builder.shape(value)[:-1], outputs), LinearOperator(inputs, outputs), [value], constants)
 
 
 def add_product(builder: GraphBuilder, name: str, first: str, second: str, source: str = "") -> None:

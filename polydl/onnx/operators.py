@@ -12,7 +12,7 @@ import numpy as np
 from polydl.errors import UnsupportedConstructError
 from polydl.models.builder import GraphBuilder
 from polydl.models.elementwise import ParametricRelu
-from polydl.models.epilogue import POWERS, Apply, Clamp, Exponential, Function, Operation, Scale, Slope, Step
+from polydl.models.epilogue import POWERS, ApplyFunction, Clamp, Exponential, Function, Operation, Scale, Slope, Step
 from polydl.models.fusing import with_steps
 from polydl.models.graph import Graph
 from polydl.models.normalizing import add_group_norm, add_layer_norm, add_reduction, add_softmax
@@ -45,7 +45,7 @@ def _clip(t: Translation) -> None:
     most = inf if most >= np.finfo(np.float32).max else most
     functions: dict[tuple[float, float], Function] = {(0, 6): "relu6", (0, inf): "relu"}
     function = functions.get((least, most))
-    _steps(t, Clamp(least, most) if function is None else Apply(function))
+    _steps(t, Clamp(least, most) if function is None else ApplyFunction(function))
 
 
 def _steps(t: Translation, *steps: Step) -> None:
@@ -79,7 +79,7 @@ def _power(t: Translation) -> None:
     function = POWERS.get(t.number(1, 1.0))
     need(function is not None, f"its exponent is {t.number(1, 1.0):g}")
     assert function is not None
-    _steps(t, Apply(function))
+    _steps(t, ApplyFunction(function))
 
 
 def _parametric(t: Translation) -> None:
@@ -162,7 +162,7 @@ def _batch_norm(t: Translation) -> None:
 
 
 def _function(function: Function, t: Translation) -> None:
-    t.builder.add_element_wise(t.name, [t.value()], [Apply(function)])
+    t.builder.add_element_wise(t.name, [t.value()], [ApplyFunction(function)])
 
 
 def _gelu(t: Translation) -> None:

@@ -22,7 +22,7 @@ from polydl.workloads import workload
 
 
 @dataclass(frozen=True)
-class Nest:
+class TuningTask:
     """A nest to optimize, a file or a ready workload, and the folder of its results."""
 
     #: the file, or the workload's name
@@ -44,7 +44,7 @@ class Nest:
 class Tuned:
     """The result of one nest."""
 
-    nest: Nest
+    nest: TuningTask
     #: of the machine that it is for, ``Machine.cpu_id``
     cpu: str
     #: ``failed`` if no candidate passed, or the nest was refused
@@ -65,16 +65,16 @@ def nests_of(
     *,
     defines: Mapping[str, str | int] | None = None,
     include_directories: Sequence[str] = (),
-) -> tuple[Nest, ...]:
+) -> tuple[TuningTask, ...]:
     """The nests of files and of ready workloads, each once, with a folder in ``directory``.
 
     Raises OptionError for an unknown workload, and for files that would share a folder.
     """
     known, includes = defines or {}, tuple(include_directories)
-    from_files = [Nest(name, directory / Path(name).stem, "", known, includes) for name in dict.fromkeys(files)]
+    from_files = [TuningTask(name, directory / Path(name).stem, "", known, includes) for name in dict.fromkeys(files)]
     names = dict.fromkeys(workload(name).name for name in workloads)
-    nests: dict[Path, Nest] = {}
-    for nest in (*from_files, *(Nest(name, directory / name, workload=name) for name in names)):
+    nests: dict[Path, TuningTask] = {}
+    for nest in (*from_files, *(TuningTask(name, directory / name, workload=name) for name in names)):
         other = nests.setdefault(nest.directory, nest)
         if other is not nest:
             raise OptionError(
@@ -85,7 +85,7 @@ def nests_of(
 
 
 def tune(
-    nests: Iterable[Nest],
+    nests: Iterable[TuningTask],
     *,
     machine: Machine,
     records: Path,
@@ -110,7 +110,7 @@ def tune(
 
 
 def _one(
-    nest: Nest,
+    nest: TuningTask,
     machine: Machine,
     records: Path,
     fresh: bool,
@@ -156,7 +156,9 @@ def _one(
     return Tuned(nest, machine.cpu_id, "ok", "", document, False, 0.0)
 
 
-def _question(nest: Nest, file: Path, machine: Machine, compiler: str | None, options: Mapping[str, Any]) -> str | None:
+def _question(
+    nest: TuningTask, file: Path, machine: Machine, compiler: str | None, options: Mapping[str, Any]
+) -> str | None:
     return question(
         file.read_bytes(),
         directory=file.parent,

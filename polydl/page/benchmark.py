@@ -17,7 +17,7 @@ _KNOWN = 2
 
 
 @dataclass(frozen=True)
-class Workload:
+class ShownWorkload:
     """One of the suite."""
 
     name: str
@@ -42,7 +42,7 @@ class Benchmark:
     machine: str
     threads: int
     date: str
-    workloads: tuple[Workload, ...]
+    workloads: tuple[ShownWorkload, ...]
     #: geometric mean of each peer's ratios, and of how many workloads
     means: Mapping[str, tuple[float, int]]
     document: Document
@@ -79,7 +79,7 @@ def read_benchmark(document: Document, source: str) -> Benchmark:
         ) from None
 
 
-def _workload(name: str, result: Document) -> Workload:
+def _workload(name: str, result: Document) -> ShownWorkload:
     own = [(str(leader["variant"]), leader) for leader in result["leaders"]]
     everyone = [_timed(identity, "variant", leader) for identity, leader in own]
     everyone += [_timed(peer, "peer", timing) for peer, timing in result["peers"].items()]
@@ -94,7 +94,7 @@ def _workload(name: str, result: Document) -> Workload:
     said = [(title, str(each["note"] or each["status"])) for title, each in others if each["status"] != "ok"]
     if result["status"] != "ok":
         said.insert(0, ("polydl", str(result["message"])))
-    return Workload(
+    return ShownWorkload(
         name=name,
         description=str(result["description"]),
         timed=timed,

@@ -10,7 +10,7 @@ from polydl.page.views import plural
 
 
 @dataclass(frozen=True)
-class Row:
+class ComparisonRow:
     """One line: what is compared, and the two texts."""
 
     label: str
@@ -66,11 +66,11 @@ def cautions(first: Run, second: Run) -> list[str]:
     return said
 
 
-def conditions(first: Run, second: Run) -> list[Row]:
+def conditions(first: Run, second: Run) -> list[ComparisonRow]:
     """What was asked, of what machine."""
     pairs = [(_conditions(first), _conditions(second))]
     return [
-        Row(label, one.get(label, units.NOTHING), other.get(label, units.NOTHING))
+        ComparisonRow(label, one.get(label, units.NOTHING), other.get(label, units.NOTHING))
         for one, other in pairs
         for label in dict.fromkeys([*one, *other])
     ]
@@ -94,10 +94,11 @@ def _conditions(run: Run) -> dict[str, str]:
     }
 
 
-def outcomes(first: Run, second: Run) -> list[Row]:
+def outcomes(first: Run, second: Run) -> list[ComparisonRow]:
     """What came out."""
     return [
-        Row(label, one, other) for (label, one), (_, other) in zip(_outcomes(first), _outcomes(second), strict=True)
+        ComparisonRow(label, one, other)
+        for (label, one), (_, other) in zip(_outcomes(first), _outcomes(second), strict=True)
     ]
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from polydl.errors import OptionError
 from polydl.ir.measurement import counting
-from polydl.page.run import MachineOfRun, Reuse, Run, Statistic, Timed, Variant, Winner
+from polydl.page.run import MachineOfRun, Reuse, Run, ShownVariant, ShownWinner, Statistic, Timed
 
 Document = Mapping[str, Any]
 
@@ -123,8 +123,8 @@ def _first(content: Document, *keys: str) -> float | None:
     return next((float(content[key]) for key in keys if content.get(key) is not None), None)
 
 
-def _variant(content: Document, statistic: Statistic) -> Variant:
-    return Variant(
+def _variant(content: Document, statistic: Statistic) -> ShownVariant:
+    return ShownVariant(
         id=str(content["id"]),
         rank=content.get("rank"),
         steps=tuple(content.get("steps") or ()),
@@ -139,13 +139,13 @@ def _variant(content: Document, statistic: Statistic) -> Variant:
     )
 
 
-def _winner(document: Document) -> Winner | None:
+def _winner(document: Document) -> ShownWinner | None:
     best = document.get("best")
     if best is None:
         return None
     baseline = document.get("baseline") or {}
     equal = best.get("equal_samples")
-    return Winner(
+    return ShownWinner(
         id=str(best["id"]),
         seconds=float(best["seconds"]),
         gflops=best.get("gflops"),

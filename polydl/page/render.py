@@ -8,7 +8,7 @@ from typing import Any
 
 from polydl.errors import MissingComponentError
 from polydl.page import comparison, units, views
-from polydl.page.benchmark import Benchmark, Workload
+from polydl.page.benchmark import Benchmark, ShownWorkload
 from polydl.page.downloads import document_text, downloads
 from polydl.page.figures.canvas import NARROW, WIDE, Width
 from polydl.page.run import Run
@@ -79,7 +79,7 @@ def benchmark_page(benchmark: Benchmark) -> str:
     )
 
 
-def _bars(workload: Workload) -> list[tuple[str, str]]:
+def _bars(workload: ShownWorkload) -> list[tuple[str, str]]:
     from polydl.page.figures.times import shown, times
 
     return _both(lambda width: times(workload.name, shown(workload.timed), workload.best, width))

@@ -39,7 +39,7 @@ class Timed:
 
 
 @dataclass(frozen=True)
-class Variant:
+class ShownVariant:
     """A variant that was run or, where nothing was, that would have been."""
 
     id: str
@@ -93,7 +93,7 @@ class MachineOfRun:
 
 
 @dataclass(frozen=True)
-class Winner:
+class ShownWinner:
     """The fastest variant, as the headline has it."""
 
     id: str
@@ -131,9 +131,9 @@ class Run:
     arrays: tuple[Mapping[str, Any], ...]
     counts: Mapping[str, int]
     baselines: tuple[Timed, ...]
-    variants: tuple[Variant, ...]
+    variants: tuple[ShownVariant, ...]
     peers: tuple[Timed, ...]
-    winner: Winner | None
+    winner: ShownWinner | None
     #: what times are: the median of the samples, or the shortest
     statistic: Statistic
     ranker: str
@@ -164,11 +164,11 @@ class Run:
         return tuple(one for one in (*self.baselines, *passed, *self.peers) if one.seconds is not None)
 
     @property
-    def best(self) -> Variant | None:
+    def best(self) -> ShownVariant | None:
         """The variant of ``winner``."""
         return next((one for one in self.variants if self.winner is not None and one.id == self.winner.id), None)
 
-    def intensity(self, variant: Variant, cache: str | None = None) -> float | None:
+    def intensity(self, variant: ShownVariant, cache: str | None = None) -> float | None:
         """Operations per byte brought into a cache, by default the last one; None where the model says nothing."""
         if not self.machine.caches:
             return None

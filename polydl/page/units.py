@@ -17,7 +17,7 @@ _COUNTS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 @dataclass(frozen=True)
-class Scale:
+class UnitScale:
     """A unit, and how many decimals the numbers of one column have in it."""
 
     factor: float
@@ -29,17 +29,17 @@ class Scale:
         return NOTHING if value is None else f"{value / self.factor:,.{self.decimals}f}"
 
 
-def time_scale(seconds: Iterable[float | None]) -> Scale:
+def time_scale(seconds: Iterable[float | None]) -> UnitScale:
     """The unit in which the shortest of some times has one digit or more before the point, with four in all."""
     known = [value for value in seconds if value]
     shortest = min(known, default=1.0)
     factor, unit = next(((factor, unit) for factor, unit in _TIMES if shortest >= factor), _TIMES[-1])
-    return Scale(factor, unit, _decimals(shortest / factor))
+    return UnitScale(factor, unit, _decimals(shortest / factor))
 
 
-def rate_scale(rates: Iterable[float | None]) -> Scale:
+def rate_scale(rates: Iterable[float | None]) -> UnitScale:
     """GFLOPS, with as many decimals as give the lowest rate three digits."""
-    return Scale(1.0, "GFLOPS", _decimals(min((rate for rate in rates if rate), default=1.0), digits=3))
+    return UnitScale(1.0, "GFLOPS", _decimals(min((rate for rate in rates if rate), default=1.0), digits=3))
 
 
 def duration(seconds: float | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polydl.page import units
-from polydl.page.run import Run, Timed, Variant
+from polydl.page.run import Run, ShownVariant, Timed
 from polydl.page.steps import step_text
 
 STAGES = {
@@ -20,7 +20,7 @@ OTHER_STAGE = "the rest"
 
 
 @dataclass(frozen=True)
-class Tile:
+class HeadlineNumber:
     """A number of the headline."""
 
     label: str
@@ -32,7 +32,7 @@ class Tile:
 class VariantRow:
     """A line of the table of variants."""
 
-    variant: Variant
+    variant: ShownVariant
     best: bool
     seconds: str
     spread: str
@@ -93,7 +93,7 @@ def lede(run: Run) -> str:
     return f"{text}: {units.factor(winner.speedup)} as fast as {winner.over}{took}."
 
 
-def tiles(run: Run) -> list[Tile]:
+def tiles(run: Run) -> list[HeadlineNumber]:
     """The numbers of the headline."""
     winner, threads = run.winner, plural(run.machine.threads, "thread")
     if winner is None:
@@ -101,19 +101,19 @@ def tiles(run: Run) -> list[Tile]:
     samples = len(run.best.timed.samples) if run.best is not None else 0
     note = f"{run.statistic} of {plural(samples, 'sample')}" if samples else run.statistic
     shown = [
-        Tile("time", units.duration(winner.seconds), note),
-        Tile("rate", units.gflops(winner.gflops), f"of {units.operations(run.flops)}"),
+        HeadlineNumber("time", units.duration(winner.seconds), note),
+        HeadlineNumber("rate", units.gflops(winner.gflops), f"of {units.operations(run.flops)}"),
     ]
     if winner.speedup is not None:
         note = f"over {winner.over}"
         if winner.equal_samples is not None:
             count, seconds, other = winner.equal_samples
             note += f"; {plural(count, 'sample')} of each: {units.duration(seconds)} and {units.duration(other)}"
-        shown.append(Tile("speed-up", units.factor(winner.speedup), note))
+        shown.append(HeadlineNumber("speed-up", units.factor(winner.speedup), note))
     if winner.peak_fraction is not None:
-        shown.append(Tile("of the FMA peak", units.percentage(winner.peak_fraction), threads))
+        shown.append(HeadlineNumber("of the FMA peak", units.percentage(winner.peak_fraction), threads))
     if winner.error is not None:
-        shown.append(Tile("error", units.significant(winner.error, 3), "norm-wise, relative"))
+        shown.append(HeadlineNumber("error", units.significant(winner.error, 3), "norm-wise, relative"))
     return shown
 
 
@@ -126,7 +126,7 @@ def variant_table(run: Run) -> VariantTable:
     return VariantTable(times.unit, tuple(_row(run, variant, variant.id == best, times, rates) for variant in ordered))
 
 
-def _row(run: Run, variant: Variant, best: bool, times: units.Scale, rates: units.Scale) -> VariantRow:
+def _row(run: Run, variant: ShownVariant, best: bool, times: units.UnitScale, rates: units.UnitScale) -> VariantRow:
     rate, peak = run.gflops(variant.timed.seconds), run.machine.peak
     return VariantRow(
         variant,
@@ -156,7 +156,7 @@ def spread(timed: Timed) -> float | None:
     return (high - low) / timed.seconds
 
 
-def held(run: Run, variant: Variant) -> list[Held]:
+def held(run: Run, variant: ShownVariant) -> list[Held]:
     """What each cache holds of the working sets, and what fits none."""
     caches = [
         Held(units.size(variant.working_sets.get(name)), 100 * variant.working_sets.get(name, 0) / size)
@@ -177,7 +177,7 @@ def stages(run: Run) -> list[StageRow]:
     return [StageRow(name, f"{seconds:.2f}", 100 * seconds / total) for name, seconds in spent.items()]
 
 
-def failures(run: Run) -> list[Variant]:
+def failures(run: Run) -> list[ShownVariant]:
     """The variants that were tried and did not pass."""
     return [variant for variant in run.variants if variant.status not in (None, "ok")]
 
@@ -189,6 +189,6 @@ def past_peak(run: Run) -> bool:
     return peak is not None and any(rate > peak for rate in rates if rate is not None)
 
 
-def steps(variant: Variant) -> list[str]:
+def steps(variant: ShownVariant) -> list[str]:
     """A variant's steps in words."""
     return [step_text(step) for step in variant.steps]

@@ -22,7 +22,7 @@ _OPERANDS = 2
 
 
 @dataclass(frozen=True)
-class RegisterBlock:
+class VectorCounts:
     """Counts of one iteration of the vector loop, in vectors."""
 
     #: Instances of the statement, each with so many multiply-adds or other operations.
@@ -38,7 +38,7 @@ class RegisterBlock:
 
 def register_block(
     scop: Scop, statement: Statement, loops: Sequence[tuple[int, int]], vector: int, registers: int
-) -> RegisterBlock:
+) -> VectorCounts:
     """Counts for the unrolled ``loops``, outermost first, as (iterator, iterations), in a loop over ``vector``.
 
     ``registers`` vectors fit into registers. Accesses that are not affine are loaded in each instance.
@@ -69,7 +69,7 @@ def register_block(
     # What the vector loop leaves alone stays in registers if there are any left.
     loads += 0 if live + kept <= registers else kept
     each = max(1, -(-statement.flops_per_instance // _OPERATIONS))
-    return RegisterBlock(instances, instances * each, loads + held, stores, live, kept)
+    return VectorCounts(instances, instances * each, loads + held, stores, live, kept)
 
 
 @lru_cache(maxsize=1 << 12)

@@ -16,8 +16,8 @@ from polydl.learning.evaluation import (
     ORACLE,
     Evaluation,
     Judged,
+    RankerSummary,
     RegressionError,
-    Summary,
     machines_of,
     measured_on,
     summaries,
@@ -76,7 +76,7 @@ def _of_group(group: str) -> Callable[[MeasuredNest], bool]:
     return lambda nest: nest.group == group
 
 
-def summaries_table(lines: Sequence[Summary]) -> str:
+def summaries_table(lines: Sequence[RankerSummary]) -> str:
     """Two tables: the quality of each ranker, and its gain over the default order and a random pick."""
     headings = ["ranker", "top 1", "95 %", *(f"top {count}" for count in TOP[1:]), "worst", "top 5 %", "tau", "pairs"]
     performance = table(*headings, right=headings[1:])

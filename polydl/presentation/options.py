@@ -152,7 +152,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Search:
+class SearchOptions:
     """Which variants to look at."""
 
     microkernel: str
@@ -284,7 +284,7 @@ target_options = _gathered(
 )  # fmt: skip
 search_options = _gathered(
     "search",
-    Search,
+    SearchOptions,
     click.option(
         "--microkernel", callback=_plug_in("microkernels", "auto", "none"), default="auto", show_default=True,
         shell_complete=plug_ins("microkernels", "auto", "none"),

@@ -20,7 +20,7 @@ from polydl.presentation.notation import (
     wrapped,
 )
 from polydl.presentation.tables import rendered, table
-from polydl.records.queries import Summary, to_json
+from polydl.records.queries import RecordSummary, to_json
 from polydl.records.record import Record
 from polydl.records.store import Damage
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _SHOWN_FILES, _SHOWN_LINES = 3, 8
 
 
-def summaries_table(summaries: Sequence[Summary]) -> str:
+def summaries_table(summaries: Sequence[RecordSummary]) -> str:
     """A line for each nest and setting with its fastest record, and the processors below."""
     headings = ["nest", "of", "threads", "best", "GFLOPS", "speed-up", "last", "variants", "failed", "compiler"]
     right = ["threads", "best", "GFLOPS", "speed-up", "variants", "failed"]
@@ -55,7 +55,7 @@ def summaries_table(summaries: Sequence[Summary]) -> str:
     return "\n".join([rendered(rows, keys=2), "", *(f"Processor  {cpu}" for cpu in processors)])
 
 
-def summary_document(summary: Summary) -> dict[str, Any]:
+def summary_document(summary: RecordSummary) -> dict[str, Any]:
     """What a line of ``summaries_table`` is made of, as JSON."""
     setting = {**asdict(summary.setting), "libraries": dict(summary.setting.libraries)}
     return {**vars(summary), "setting": setting, "best": None if summary.best is None else to_json(summary.best)}

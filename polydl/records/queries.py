@@ -62,7 +62,7 @@ class Criteria:
 
 
 @dataclass(frozen=True)
-class Summary:
+class RecordSummary:
     """All records of one nest in one setting."""
 
     nest: str
@@ -110,7 +110,7 @@ def best(records: Iterable[Record]) -> tuple[Record, ...]:
     return tuple(fastest.values())
 
 
-def summaries(records: Iterable[Record]) -> tuple[Summary, ...]:
+def summaries(records: Iterable[Record]) -> tuple[RecordSummary, ...]:
     """One for each nest and setting."""
     groups: dict[tuple[str, Setting], list[Record]] = {}
     for record in records:
@@ -118,11 +118,11 @@ def summaries(records: Iterable[Record]) -> tuple[Summary, ...]:
     return tuple(_summary(group) for group in groups.values())
 
 
-def _summary(records: Sequence[Record]) -> Summary:
+def _summary(records: Sequence[Record]) -> RecordSummary:
     variants = [record for record in records if record.kind == "variant"]
     fastest = best(variants)
     last = records[-1]
-    return Summary(
+    return RecordSummary(
         nest=last.nest,
         function=last.function,
         workload=next((record.workload for record in reversed(records) if record.workload), None),

@@ -15,7 +15,7 @@ from polydl.ir.affine import Box
 from polydl.ir.schedule import Loop, Schedule
 from polydl.ir.scop import Scop
 from polydl.reuse.boxes import BoxNest, Subscript, box_nest, whole_region
-from polydl.reuse.groups import Bounds, Group, GroupPoints, GroupTable, Linear, Step, group_table
+from polydl.reuse.groups import Bounds, CoupledDimension, CoupledIterators, GroupPoints, GroupTable, Linear, group_table
 from polydl.reuse.intervals import Intervals
 from polydl.reuse.lines import line_coordinates, line_mask
 from polydl.reuse.references import Dimensions, Representative, Time, carrying_levels, divergence, pair_kinds, time_of
@@ -242,23 +242,23 @@ def _components(count: int, joined: list[tuple[int, int]]) -> list[list[int]]:
 
 def _tables(pair: Pair, source: Dimensions, target: Dimensions, common: int) -> list[GroupTable]:
     """Each group with its time dimensions, the only thing about a pair that depends on the schedule."""
-    steps: list[list[Step]] = [[] for _ in pair.sources]
+    steps: list[list[CoupledDimension]] = [[] for _ in pair.sources]
     for first, second in zip(source[:common], target[:common], strict=True):
         if isinstance(first, Loop) and isinstance(second, Loop):
             group, at = pair.source_group[first.iterator]
             steps[group].append(
-                Step(at, pair.target_group[second.iterator][1], first.size, first.origin, first.direction)
+                CoupledDimension(at, pair.target_group[second.iterator][1], first.size, first.origin, first.direction)
             )
     for loop in source[common:]:
         if isinstance(loop, Loop):
             group, at = pair.source_group[loop.iterator]
-            steps[group].append(Step(at, -1, loop.size, loop.origin, loop.direction))
+            steps[group].append(CoupledDimension(at, -1, loop.size, loop.origin, loop.direction))
     for loop in target[common:]:
         if isinstance(loop, Loop):
             group, at = pair.target_group[loop.iterator]
-            steps[group].append(Step(-1, at, loop.size, loop.origin, loop.direction))
+            steps[group].append(CoupledDimension(-1, at, loop.size, loop.origin, loop.direction))
     parts = zip(pair.source_bounds, pair.target_bounds, pair.equations, map(tuple, steps), strict=True)
-    return [group_table(Group(*part)) for part in parts]
+    return [group_table(CoupledIterators(*part)) for part in parts]
 
 
 class _Coordinates:

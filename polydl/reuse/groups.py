@@ -30,7 +30,7 @@ class SearchLimitError(Exception):
 
 
 @dataclass(frozen=True)
-class Step:
+class CoupledDimension:
     """One time dimension of a group: ``direction * floor((iterator - origin) / size)``."""
 
     #: index of the source's iterator in the group, -1 for a dimension of the target alone
@@ -48,7 +48,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Group:
+class CoupledIterators:
     """Coupled iterators of a source and a target, with their schedule."""
 
     #: bounds of the source's iterators
@@ -58,7 +58,7 @@ class Group:
     #: over variables numbered from the source's iterators on
     equations: tuple[Linear, ...]
     #: the group's time dimensions, outermost first
-    steps: tuple[Step, ...]
+    steps: tuple[CoupledDimension, ...]
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class GroupPoints:
 class GroupTable:
     """The answers for one group."""
 
-    group: Group
+    group: CoupledIterators
     #: by number of common steps and by ``strict``
     known: dict[tuple[int, bool], GroupPoints | None] = field(default_factory=dict)
 
@@ -94,7 +94,7 @@ class GroupTable:
 
 
 @lru_cache(maxsize=1 << 15)
-def group_table(group: Group) -> GroupTable:
+def group_table(group: CoupledIterators) -> GroupTable:
     """The table of a group, which is kept."""
     return GroupTable(group)
 
@@ -106,7 +106,7 @@ class _Choice:
     #: its number
     variable: int
     #: the time dimension whose tiles these are
-    step: Step
+    step: CoupledDimension
     #: whether earlier tiles are tried first
     ascending: bool
     #: variable that must be in the same tile, or in a later one
@@ -118,7 +118,7 @@ class _Choice:
 class _Search:
     """One depth-first search; arguments are those of ``GroupTable.points``."""
 
-    def __init__(self, group: Group, common: int, strict: bool) -> None:
+    def __init__(self, group: CoupledIterators, common: int, strict: bool) -> None:
         self.group = group
         self.nodes = 0
         self.count = len(group.sources)
@@ -130,7 +130,7 @@ class _Search:
         self.feasible = True
         self.equations = self._with_distances([step for _, step in shared], common, strict)
 
-    def _with_distances(self, shared: list[Step], common: int, strict: bool) -> list[Linear]:
+    def _with_distances(self, shared: list[CoupledDimension], common: int, strict: bool) -> list[Linear]:
         """The group's equations with each target iterator of a shared loop written as its source iterator + a distance.
 
         Distances are new variables. Equations between equal subscripts then involve distances alone.

@@ -13,7 +13,7 @@ import torch
 from torch.fx import Node
 
 from polydl.machine import Machine
-from polydl.models.kernels import Kernel, Nest
+from polydl.models.kernels import OperatorKernel, OperatorNest
 from polydl.models.program import Lowered, lower
 from polydl.torch.export import Exported
 from polydl.torch.running import ForeignStep, seconds_of_a_call
@@ -25,7 +25,7 @@ _ROUNDS_OF_MODELS = 5
 
 
 def kept_for_speed(
-    steps: Sequence[Segment | Kept], program: Exported, kernels: Mapping[Nest, Kernel], machine: Machine
+    steps: Sequence[Segment | Kept], program: Exported, kernels: Mapping[OperatorNest, OperatorKernel], machine: Machine
 ) -> tuple[dict[str, str], dict[str, float]]:
     """Nodes that are faster in PyTorch, with the reason, and PyTorch's times by kernel and by node.
 
@@ -66,7 +66,7 @@ class _Unit:
     """Kernels that compute the same operators of PyTorch's together, in their order."""
 
     sources: tuple[str, ...]
-    nests: tuple[Nest, ...]
+    nests: tuple[OperatorNest, ...]
     #: what they read and write
     values: tuple[str, ...]
 

@@ -13,7 +13,7 @@ import torch
 
 from polydl.execute.toolchain import found_compilers
 from polydl.machine import Machine
-from polydl.models.kernels import Kernel, Nest
+from polydl.models.kernels import OperatorKernel, OperatorNest
 from polydl.models.program import lower
 from polydl.records import questions
 from polydl.system.files import write_atomically
@@ -23,7 +23,7 @@ from polydl.torch.segments import Kept, Segment
 _FOLDER = "models"
 
 
-class Decision(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TimingVerdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a comparison with PyTorch came to."""
 
     #: names of nodes that stay PyTorch's, with the reason
@@ -35,7 +35,7 @@ class Decision(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def question(
-    program: Exported, steps: Sequence[Segment | Kept], kernels: Mapping[Nest, Kernel], machine: Machine
+    program: Exported, steps: Sequence[Segment | Kept], kernels: Mapping[OperatorNest, OperatorKernel], machine: Machine
 ) -> str | None:
     """The digest of what a comparison depends on, but for the weights' values; None where it can't be listed.
 
@@ -59,14 +59,14 @@ def question(
     )
 
 
-def find(records: Path, digest: str) -> Decision | None:
+def find(records: Path, digest: str) -> TimingVerdict | None:
     """The decision that was kept in a directory of records; None if there is none, or none that can be read."""
     with suppress(OSError, msgspec.DecodeError):
-        return msgspec.json.decode((records / _FOLDER / f"{digest}.json").read_bytes(), type=Decision)
+        return msgspec.json.decode((records / _FOLDER / f"{digest}.json").read_bytes(), type=TimingVerdict)
     return None
 
 
-def keep(records: Path, digest: str, decision: Decision) -> None:
+def keep(records: Path, digest: str, decision: TimingVerdict) -> None:
     """Raises ResourceError if the directory can't be written."""
     write_atomically(records / _FOLDER / f"{digest}.json", msgspec.json.encode(decision))
 

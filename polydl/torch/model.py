@@ -18,12 +18,12 @@ from polydl.emission.emit import own_directory
 from polydl.errors import ArgumentError, ExecutionError, OptionError, ResourceError
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.machine import Machine
-from polydl.models.kernels import Kernel, KernelOptions, Nest
+from polydl.models.kernels import KernelOptions, OperatorKernel, OperatorNest
 from polydl.models.loaded import LoadedModel, copied
 from polydl.models.program import Lowered, lower, optimized_kernels, write_program
 from polydl.records.store import default_directory
 from polydl.torch.comparison import kept_for_speed, whole_seconds
-from polydl.torch.decisions import Decision, find, keep, question
+from polydl.torch.decisions import TimingVerdict, find, keep, question
 from polydl.torch.export import Arguments, Exported, exported
 from polydl.torch.report import Report, accuracy_of
 from polydl.torch.running import ForeignStep, NativeStep, register, run_program
@@ -201,13 +201,13 @@ def optimize(
     plain = segments(program.nodes, program.parameters, {})
     kernels = _kernels(plain, {}, machine, options, progress)
 
-    def assembled(decision: Decision) -> OptimizedModel:
+    def assembled(decision: TimingVerdict) -> OptimizedModel:
         steps = segments(program.nodes, program.parameters, decision.kept) if decision.kept else plain
         known = _kernels(steps, kernels, machine, options, None)
         return _assembled(signature, example, program, steps, known, decision, machine.threads)
 
     if not compare:
-        return _right(model, example, assembled(Decision({}, {})))
+        return _right(model, example, assembled(TimingVerdict({}, {})))
     directory = default_directory() if records is True else Path(records) if records else None
     digest = None if directory is None else question(program, plain, kernels, machine)
     decision = None if directory is None or digest is None else find(directory, digest)
@@ -226,27 +226,27 @@ def _decided(
     example: Arguments,
     program: Exported,
     steps: Sequence[Segment | Kept],
-    kernels: Mapping[Nest, Kernel],
+    kernels: Mapping[OperatorNest, OperatorKernel],
     machine: Machine,
-    assembled: Callable[[Decision], OptimizedModel],
-) -> tuple[Decision, OptimizedModel]:
+    assembled: Callable[[TimingVerdict], OptimizedModel],
+) -> tuple[TimingVerdict, OptimizedModel]:
     """What stays PyTorch's for speed, and the model that follows from it."""
     kept, times = kept_for_speed(steps, program, kernels, machine)
-    native = assembled(Decision({}, times))
+    native = assembled(TimingVerdict({}, times))
     if not kept:
-        return Decision({}, times), native
-    mixed = assembled(Decision(kept, times))
+        return TimingVerdict({}, times), native
+    mixed = assembled(TimingVerdict(kept, times))
     seconds = {
         fast: whole_seconds(partial(fast, *example.positional, **example.named), machine.threads)
         for fast in (native, mixed)
     }
     if seconds[mixed] < seconds[native]:
-        return Decision(kept, times), mixed
+        return TimingVerdict(kept, times), mixed
     note = (
         f"PyTorch is faster at {len(kept)} operators by themselves, not in the whole: {seconds[native] * 1e3:.3g} ms "
         f"without them, {seconds[mixed] * 1e3:.3g} ms with them"
     )
-    return Decision({}, times, note), native.with_report(replace(native.report(), note=note))
+    return TimingVerdict({}, times, note), native.with_report(replace(native.report(), note=note))
 
 
 def _right(model: torch.nn.Module, example: Arguments, fast: OptimizedModel) -> OptimizedModel:
@@ -264,11 +264,11 @@ def _lowered(steps: Sequence[Segment | Kept]) -> dict[int, Lowered]:
 
 def _kernels(
     steps: Sequence[Segment | Kept],
-    known: Mapping[Nest, Kernel],
+    known: Mapping[OperatorNest, OperatorKernel],
     machine: Machine,
     options: KernelOptions,
     progress: Progress | None,
-) -> dict[Nest, Kernel]:
+) -> dict[OperatorNest, OperatorKernel]:
     nests = [nest for lowered in _lowered(steps).values() for nest in lowered.nests]
     missing = [nest for nest in nests if nest not in known]
     return {**known, **optimized_kernels(missing, machine, options, progress)}
@@ -279,8 +279,8 @@ def _assembled(
     example: Arguments,
     program: Exported,
     steps: Sequence[Segment | Kept],
-    kernels: Mapping[Nest, Kernel],
-    decision: Decision,
+    kernels: Mapping[OperatorNest, OperatorKernel],
+    decision: TimingVerdict,
     threads: int,
 ) -> OptimizedModel:
     running: list[NativeStep | ForeignStep] = []

@@ -12,7 +12,7 @@ from torch.fx import Node
 
 from polydl.models.builder import GraphBuilder
 from polydl.models.elementwise import Masked, ParametricRelu
-from polydl.models.epilogue import FUNCTIONS, POWERS, Apply, Clamp, Exponential, Operation, Scale, Slope, Step
+from polydl.models.epilogue import FUNCTIONS, POWERS, ApplyFunction, Clamp, Exponential, Operation, Scale, Slope, Step
 from polydl.models.normalizing import add_layer_norm, add_reduction, add_softmax
 from polydl.models.translation import (
     NO_WEIGHT,
@@ -43,14 +43,14 @@ def _function(name: str) -> Callable[[Translation], None]:
             function = "gelu_tanh"
         if name == "softplus":
             need((t.argument("beta"), t.argument("threshold")) == (1, 20), "beta is not 1, or threshold not 20")
-        _add_steps(t, Apply(next(each for each in FUNCTIONS if each == function)))
+        _add_steps(t, ApplyFunction(next(each for each in FUNCTIONS if each == function)))
 
     return add
 
 
 def _hardtanh(t: Translation) -> None:
     limits = t.argument("min_val"), t.argument("max_val")
-    _add_steps(t, Apply("relu6") if limits == (0, 6) else Clamp(float(limits[0]), float(limits[1])))
+    _add_steps(t, ApplyFunction("relu6") if limits == (0, 6) else Clamp(float(limits[0]), float(limits[1])))
 
 
 def _clamp(least: str, most: str) -> Callable[[Translation], None]:
@@ -96,7 +96,7 @@ def _power(t: Translation) -> None:
     function = POWERS.get(exponent)
     need(function is not None, f"its exponent is {exponent}")
     assert function is not None
-    _add_steps(t, Apply(function))
+    _add_steps(t, ApplyFunction(function))
 
 
 def _combine(operation: Operation) -> Callable[[Translation], None]:

@@ -17,7 +17,7 @@ from polydl.models.manifest import Manifest, Tensor
 _CALLS = 200
 
 
-class Program(Protocol):
+class CompiledProgram(Protocol):
     """What is called: a compiled model."""
 
     manifest: Manifest
@@ -26,7 +26,7 @@ class Program(Protocol):
         """Call it on addresses of arrays."""
 
 
-_PROGRAMS: dict[int, Program] = {}
+_PROGRAMS: dict[int, CompiledProgram] = {}
 
 
 def _run(inputs: list[torch.Tensor], program: int) -> list[torch.Tensor]:
@@ -43,14 +43,14 @@ run = torch.library.custom_op("polydl::run", _run, mutates_args=())
 run.register_fake(_shapes)
 
 
-def register(program: Program) -> int:
+def register(program: CompiledProgram) -> int:
     """The number by which ``torch.ops.polydl.run`` knows a program, for as long as the process lives."""
     number = len(_PROGRAMS)
     _PROGRAMS[number] = program
     return number
 
 
-def run_program(program: Program, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+def run_program(program: CompiledProgram, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
     """One native call on tensors of the program's shapes."""
     given = [each.contiguous() for each in inputs]
     results = [torch.empty(each.shape) for each in program.manifest.outputs]

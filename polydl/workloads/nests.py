@@ -98,7 +98,7 @@ Loops = list[tuple[str, int]]
 
 
 @dataclass(frozen=True)
-class Array:
+class ArrayParameter:
     """An array parameter of the nest's function."""
 
     name: str
@@ -110,11 +110,11 @@ class Array:
 
 
 @dataclass(frozen=True)
-class Nest:
+class ProductLoops:
     """A product of arrays as loops in C."""
 
     #: the output first
-    arrays: list[Array]
+    arrays: list[ArrayParameter]
     #: (iterator, iterations), outermost first
     loops: Loops
     #: how many of the loops, from the outermost, are parallel
@@ -125,7 +125,7 @@ class Nest:
     condition: tuple[str, str] | None = None
 
 
-def source_of(description: str, function: str, nest: Nest, overwrite: bool, element: Element) -> str:
+def source_of(description: str, function: str, nest: ProductLoops, overwrite: bool, element: Element) -> str:
     """The C file of a nest: a function with one region, which first zeroes an output that it is to overwrite."""
     output, *inputs = nest.arrays
     indent = " " * (len(function) + 6)
@@ -156,7 +156,7 @@ def source_of(description: str, function: str, nest: Nest, overwrite: bool, elem
     return "\n".join(lines)
 
 
-def _zeroing(output: Array) -> list[str]:
+def _zeroing(output: ArrayParameter) -> list[str]:
     """Loops that set the output to zero."""
     iterators = [f"z{number}" for number in range(len(output.extents))]
     loops = [
@@ -223,15 +223,15 @@ class _Grouped:
         return tuple(name for name, _ in self.loops)
 
 
-def _blocked_convolution(p: Convolution, blocks: tuple[int, ...], padding: Padding) -> Nest:
+def _blocked_convolution(p: Convolution, blocks: tuple[int, ...], padding: Padding) -> ProductLoops:
     """The paper's Figure 8, but for its two innermost loops, which compilers vectorize only in this order."""
     block_c, block_k = blocks
     kernel, groups = (p.kernel_height, p.kernel_width), _Grouped.of(p)
     tiles_c, tiles_k = groups.channels // block_c, groups.filters // block_k
     arrays = [
-        Array("output", (p.images, *groups.extents, tiles_k, p.output_height, p.output_width, block_k)),
-        Array("filter", (*groups.extents, tiles_k, tiles_c, *kernel, block_c, block_k)),
-        Array("input", (p.images, *groups.extents, tiles_c, *_stored(p, padding), block_c)),
+        ArrayParameter("output", (p.images, *groups.extents, tiles_k, p.output_height, p.output_width, block_k)),
+        ArrayParameter("filter", (*groups.extents, tiles_k, tiles_c, *kernel, block_c, block_k)),
+        ArrayParameter("input", (p.images, *groups.extents, tiles_c, *_stored(p, padding), block_c)),
     ]
     loops = [
         ("img", p.images),
@@ -249,15 +249,15 @@ def _blocked_convolution(p: Convolution, blocks: tuple[int, ...], padding: Paddi
         f"filter{_brackets(*groups.names, 'ofm_tile', 'ifm_tile', 'kj', 'ki', 'ifm', 'ofm')}",
         f"input{_brackets('img', *groups.names, 'ifm_tile', *_input_position(p, padding), 'ifm')}",
     )
-    return Nest(arrays, loops, 2, product, _condition(p, padding))
+    return ProductLoops(arrays, loops, 2, product, _condition(p, padding))
 
 
-def _nchw_convolution(p: Convolution, _blocks: tuple[int, ...], padding: Padding) -> Nest:
+def _nchw_convolution(p: Convolution, _blocks: tuple[int, ...], padding: Padding) -> ProductLoops:
     groups = _Grouped.of(p)
     arrays = [
-        Array("output", (p.images, *groups.extents, groups.filters, p.output_height, p.output_width)),
-        Array("filter", (*groups.extents, groups.filters, groups.channels, p.kernel_height, p.kernel_width)),
-        Array("input", (p.images, *groups.extents, groups.channels, *_stored(p, padding))),
+        ArrayParameter("output", (p.images, *groups.extents, groups.filters, p.output_height, p.output_width)),
+        ArrayParameter("filter", (*groups.extents, groups.filters, groups.channels, p.kernel_height, p.kernel_width)),
+        ArrayParameter("input", (p.images, *groups.extents, groups.channels, *_stored(p, padding))),
     ]
     loops = [
         ("img", p.images),
@@ -273,15 +273,15 @@ def _nchw_convolution(p: Convolution, _blocks: tuple[int, ...], padding: Padding
         f"filter{_brackets(*groups.names, 'ofm', 'ifm', 'kj', 'ki')}",
         f"input{_brackets('img', *groups.names, 'ifm', *_input_position(p, padding))}",
     )
-    return Nest(arrays, loops, 2, product, _condition(p, padding))
+    return ProductLoops(arrays, loops, 2, product, _condition(p, padding))
 
 
-def _nhwc_convolution(p: Convolution, _blocks: tuple[int, ...], padding: Padding) -> Nest:
+def _nhwc_convolution(p: Convolution, _blocks: tuple[int, ...], padding: Padding) -> ProductLoops:
     groups = _Grouped.of(p)
     arrays = [
-        Array("output", (p.images, p.output_height, p.output_width, *groups.extents, groups.filters)),
-        Array("filter", (p.kernel_height, p.kernel_width, groups.channels, *groups.extents, groups.filters)),
-        Array("input", (p.images, *_stored(p, padding), *groups.extents, groups.channels)),
+        ArrayParameter("output", (p.images, p.output_height, p.output_width, *groups.extents, groups.filters)),
+        ArrayParameter("filter", (p.kernel_height, p.kernel_width, groups.channels, *groups.extents, groups.filters)),
+        ArrayParameter("input", (p.images, *_stored(p, padding), *groups.extents, groups.channels)),
     ]
     loops = [
         ("img", p.images),
@@ -297,10 +297,10 @@ def _nhwc_convolution(p: Convolution, _blocks: tuple[int, ...], padding: Padding
         f"filter{_brackets('kj', 'ki', 'ifm', *groups.names, 'ofm')}",
         f"input{_brackets('img', *_input_position(p, padding), *groups.names, 'ifm')}",
     )
-    return Nest(arrays, loops, 2, product, _condition(p, padding))
+    return ProductLoops(arrays, loops, 2, product, _condition(p, padding))
 
 
-def _depthwise_convolution(p: Convolution, layout: Layout, block: int, padding: Padding) -> Nest:
+def _depthwise_convolution(p: Convolution, layout: Layout, block: int, padding: Padding) -> ProductLoops:
     """One filter for each channel: nothing is summed over channels."""
     rows, columns, kernel = p.output_height, p.output_width, (p.kernel_height, p.kernel_width)
     pixel, taps = _input_position(p, padding), ("kj", "ki")
@@ -323,34 +323,34 @@ def _depthwise_convolution(p: Convolution, layout: Layout, block: int, padding: 
         subscripts = ("img", "c_tile", "oj", "oi", "c"), ("c_tile", *taps, "c"), ("img", "c_tile", *pixel, "c")
         loops = [("c_tile", tiles), *outputs, *_kernel_loops(p), ("c", block)]
     names = ("output", "filter", "input")
-    arrays = [Array(name, each) for name, each in zip(names, extents, strict=True)]
+    arrays = [ArrayParameter(name, each) for name, each in zip(names, extents, strict=True)]
     target, left, right = (name + _brackets(*each) for name, each in zip(names, subscripts, strict=True))
-    return Nest(arrays, [("img", p.images), *loops], 2, (target, left, right), _condition(p, padding))
+    return ProductLoops(arrays, [("img", p.images), *loops], 2, (target, left, right), _condition(p, padding))
 
 
-def _row_major_product(p: MatrixProduct, _blocks: tuple[int, ...]) -> Nest:
+def _row_major_product(p: MatrixProduct, _blocks: tuple[int, ...]) -> ProductLoops:
     """The paper's Figure 16, with ``j`` innermost for the compiler's vectors."""
-    arrays = [Array("C", (p.m, p.n)), Array("A", (p.m, p.k)), Array("B", (p.k, p.n))]
+    arrays = [ArrayParameter("C", (p.m, p.n)), ArrayParameter("A", (p.m, p.k)), ArrayParameter("B", (p.k, p.n))]
     loops = [("i", p.m), ("k", p.k), ("j", p.n)]
-    return Nest(arrays, loops, 1, ("C[i][j]", "A[i][k]", "B[k][j]"))
+    return ProductLoops(arrays, loops, 1, ("C[i][j]", "A[i][k]", "B[k][j]"))
 
 
-def _blocked_product(p: MatrixProduct, blocks: tuple[int, ...]) -> Nest:
+def _blocked_product(p: MatrixProduct, blocks: tuple[int, ...]) -> ProductLoops:
     block_m, block_n, block_k = blocks
     tiles_m, tiles_n, tiles_k = p.m // block_m, p.n // block_n, p.k // block_k
     arrays = [
-        Array("C", (tiles_m, tiles_n, block_m, block_n)),
-        Array("A", (tiles_m, tiles_k, block_m, block_k)),
-        Array("B", (tiles_n, tiles_k, block_k, block_n)),
+        ArrayParameter("C", (tiles_m, tiles_n, block_m, block_n)),
+        ArrayParameter("A", (tiles_m, tiles_k, block_m, block_k)),
+        ArrayParameter("B", (tiles_n, tiles_k, block_k, block_n)),
     ]
     loops = [("it", tiles_m), ("jt", tiles_n), ("kt", tiles_k), ("i", block_m), ("k", block_k), ("j", block_n)]
-    return Nest(arrays, loops, 2, ("C[it][jt][i][j]", "A[it][kt][i][k]", "B[jt][kt][k][j]"))
+    return ProductLoops(arrays, loops, 2, ("C[it][jt][i][j]", "A[it][kt][i][k]", "B[jt][kt][k][j]"))
 
 
 _CONVOLUTIONS = {"blocked": _blocked_convolution, "nchw": _nchw_convolution, "nhwc": _nhwc_convolution}
 
 
-def convolution_nest(p: Convolution, layout: Layout, blocks: tuple[int, ...], padding: Padding) -> Nest:
+def convolution_nest(p: Convolution, layout: Layout, blocks: tuple[int, ...], padding: Padding) -> ProductLoops:
     """The nest of a convolution; ``blocks`` are those of input and of output channels, which are the same in each
     group."""
     if p.depthwise:

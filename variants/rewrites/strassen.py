@@ -35,8 +35,8 @@ from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.bilinear_rounding import Bilinear, error_factor
 from polydl.variants.rewrites.split import Blocked, Split, block_of, extents_of
 from polydl.variants.rewrites.transform_domain import (
+    OperandPoints,
     PointNests,
-    Points,
     Transform,
     arranged,
     attached_zeros,
@@ -259,7 +259,9 @@ class StrassenNests(PointNests):
         _, column, summed = self._halves
         return self._sums("columns", self._matrices[1], (summed, column), self.b, self.arrays[1])
 
-    def _sums(self, role: str, matrix: Matrix, halves: tuple[int, int], points: Points, sums: Array) -> Transform:
+    def _sums(
+        self, role: str, matrix: Matrix, halves: tuple[int, int], points: OperandPoints, sums: Array
+    ) -> Transform:
         loops = points.loops
         depth, forms = self._forms(loops, 3, points.lanes)
         point, *quarter = range(len(loops), len(loops) + 3)

@@ -29,7 +29,7 @@ _SAME_SET, _APART = 4096, 128
 
 
 @dataclass(frozen=True)
-class Points:
+class OperandPoints:
     """An operand as an array of points. Loops are numbered as in the statement."""
 
     #: the operand
@@ -99,18 +99,18 @@ class PointNests:
 
     def _points(
         self, access: Access, strides: tuple[int, ...], around: Sequence[int], joined: tuple[int, ...], lanes: int
-    ) -> Points:
+    ) -> OperandPoints:
         elsewhere = {*joined, lanes, *around, *self._product.transformed}
         outer = [loop for loop, step in enumerate(strides) if step and loop not in elsewhere]
         outer.sort(key=lambda loop: -strides[loop])
-        return Points(access, strides, tuple(around), tuple(outer), joined, lanes)
+        return OperandPoints(access, strides, tuple(around), tuple(outer), joined, lanes)
 
-    def _extents_of(self, points: Points) -> list[int]:
+    def _extents_of(self, points: OperandPoints) -> list[int]:
         """What the loops reach in an array of points."""
         inside = prod(self._trips[loop] for loop in points.joined)
         return [*(self._trips[loop] for loop in points.outer), self._count, inside, self._trips[points.lanes]]
 
-    def _array(self, points: Points) -> Array:
+    def _array(self, points: OperandPoints) -> Array:
         original = self._scop.array(points.access.array)
         *outer, inside, lanes = self._extents_of(points)
         # A tile's points are written together, and would all fall into one set of the first cache.
@@ -125,7 +125,7 @@ class PointNests:
         """Points of A, of B and of the result."""
         return self._array(self.a), self._array(self.b), self._array(self.c)
 
-    def _subscripts(self, points: Points, forms: Mapping[int, Affine], point: Affine) -> tuple[Affine, ...]:
+    def _subscripts(self, points: OperandPoints, forms: Mapping[int, Affine], point: Affine) -> tuple[Affine, ...]:
         """Of an array of points, from the forms of the loops and of the point."""
         joined = points.joined
         factors = [prod(self._trips[loop] for loop in joined[place + 1 :]) for place in range(len(joined))]

@@ -26,7 +26,7 @@ from polydl.ir.statement import Access, Statement
 from polydl.ir.variant import RewriteStep, StatementName
 from polydl.machine import Machine
 from polydl.match.alignment import loops_alike
-from polydl.match.convolution import Convolution, convolution
+from polydl.match.convolution import ConvolutionMatch, convolution
 from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Phase, Proposal, Request
@@ -255,7 +255,7 @@ def winograd_choices(scop: Scop, statement: Statement, room: Room, after: tuple[
     return tuple(proposals)
 
 
-def rooms(scop: Scop, conv: Convolution, room: Room) -> tuple[Room, ...]:
+def rooms(scop: Scop, conv: ConvolutionMatch, room: Room) -> tuple[Room, ...]:
     """The room for transforms; before it one for whole filters of any size, if these hold the same at every call.
 
     They are transformed once then. Blocks that each call makes anew may still be faster: they come from nearer caches.
@@ -265,7 +265,7 @@ def rooms(scop: Scop, conv: Convolution, room: Room) -> tuple[Room, ...]:
     return (room,)
 
 
-def blocked_channels(scop: Scop, statement: Statement, conv: Convolution, room: Room) -> Blocked:
+def blocked_channels(scop: Scop, statement: Statement, conv: ConvolutionMatch, room: Room) -> Blocked:
     """Loops over many channels in blocks, where the filters that ``conv`` transforms should be made block by block.
 
     The loops of the statement are those of ``conv``.
@@ -299,13 +299,15 @@ def tiled(scop: Scop, statement: Statement, sizes: Sequence[int], room: Room) ->
     return _step(scop, statement, conv, sizes, room) if fitting else None
 
 
-def _filter_bytes(scop: Scop, conv: Convolution, extents: Sequence[int], points: int) -> int:
+def _filter_bytes(scop: Scop, conv: ConvolutionMatch, extents: Sequence[int], points: int) -> int:
     """Of the transformed filters, with so many points in all."""
     elements = points * prod(extents[loop] for loop in (*conv.filters, conv.result_loop))
     return elements * scop.array(conv.form.b.array).element_bytes
 
 
-def _step(scop: Scop, statement: Statement, conv: Convolution, sizes: Sequence[int], room: Room) -> Winograd | None:
+def _step(
+    scop: Scop, statement: Statement, conv: ConvolutionMatch, sizes: Sequence[int], room: Room
+) -> Winograd | None:
     """The rewrite with tiles of these sizes; None if its arrays were too large."""
     trips = extents_of(statement)
     points = prod(size + trips[tap] - 1 for (_, tap), size in zip(conv.axes, sizes, strict=True))
@@ -333,7 +335,7 @@ def _step(scop: Scop, statement: Statement, conv: Convolution, sizes: Sequence[i
     return Winograd(statement.name, axes, joined, tuple(names[loop] for loop in shared))
 
 
-def _shared(scop: Scop, conv: Convolution, trips: list[int], points: int, room: Room) -> list[int]:
+def _shared(scop: Scop, conv: ConvolutionMatch, trips: list[int], points: int, room: Room) -> list[int]:
     """The loops over blocks of the filters inside which these are transformed, those that move the result first.
 
     No more of them than are needed for blocks that are made at once, and none that leaves little to sum up inside.

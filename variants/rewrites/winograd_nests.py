@@ -9,10 +9,10 @@ from math import prod
 
 from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Affine, combined, composed, iterator_form
-from polydl.ir.calls import Inside, TileTransform
+from polydl.ir.calls import AxisLimit, TileTransform
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
-from polydl.match.convolution import Convolution
+from polydl.match.convolution import ConvolutionMatch
 from polydl.variants.rewrites.toom_cook import MOST_POINTS, toom_cook
 from polydl.variants.rewrites.transform_domain import PointNests, Transform
 
@@ -29,7 +29,7 @@ class WinogradNests(PointNests):
         self,
         scop: Scop,
         statement: Statement,
-        conv: Convolution,
+        conv: ConvolutionMatch,
         sizes: Sequence[int],
         joined: Sequence[int],
         shared: Sequence[int],
@@ -65,12 +65,12 @@ class WinogradNests(PointNests):
             moved[pixel] = combined([forms[pixel], iterator_form(place, depth)], [size, 1])
         return moved
 
-    def _inside(self, loops: Sequence[int], *, taps: bool) -> tuple[Inside | None, ...]:
+    def _inside(self, loops: Sequence[int], *, taps: bool) -> tuple[AxisLimit | None, ...]:
         found = []
         for (pixel, tap), size in zip(self._conv.axes, self._sizes, strict=True):
             pixels = self._extents[pixel]
             limit = pixels + (self._extents[tap] - 1 if taps else 0)
-            found.append(Inside(loops.index(pixel), size, limit) if pixels % size else None)
+            found.append(AxisLimit(loops.index(pixel), size, limit) if pixels % size else None)
         return tuple(found)
 
     @cached_property

@@ -37,7 +37,7 @@ class MissingPeerError(Exception):
 
 
 @dataclass(frozen=True)
-class Setting:
+class PeerSetting:
     """The conditions for all peers."""
 
     threads: int
@@ -53,7 +53,7 @@ class Setting:
     free: bool = False
 
 
-def _nothing(_wanted: Workload, _setting: Setting) -> str:
+def _nothing(_wanted: Workload, _setting: PeerSetting) -> str:
     return ""
 
 
@@ -67,7 +67,7 @@ class PeerKind:
     #: command that installs it
     remedy: str
     #: computes what the backend needs to know besides the problem
-    details: Callable[[Workload, Setting], dict[str, Any]]
+    details: Callable[[Workload, PeerSetting], dict[str, Any]]
     #: layouts that it supports; in place of blocked ones a peer may choose its own
     layouts: frozenset[str] = frozenset({"blocked", "nchw", "nhwc", "row-major"})
     #: memory that it takes beyond its arrays
@@ -76,13 +76,13 @@ class PeerKind:
     #: polydl's variants that do
     direct: bool = False
     #: what a reader has to know about its time on a processor; "" where there is nothing
-    caveat: Callable[[Workload, Setting], str] = _nothing
+    caveat: Callable[[Workload, PeerSetting], str] = _nothing
 
-    def check(self, setting: Setting) -> None:
+    def check(self, setting: PeerSetting) -> None:
         """Find out whether it is installed. Raises MissingPeerError."""
         self._details(workload("gemm_1x1x1"), setting)
 
-    def program(self, wanted: Workload, setting: Setting) -> Peer:
+    def program(self, wanted: Workload, setting: PeerSetting) -> Peer:
         """The process to measure. Raises MissingPeerError."""
         problem = wanted.problem
         is_convolution = isinstance(problem, Convolution)
@@ -105,27 +105,27 @@ class PeerKind:
             environment=_environment(setting.threads),
         )
 
-    def _details(self, wanted: Workload, setting: Setting) -> dict[str, Any]:
+    def _details(self, wanted: Workload, setting: PeerSetting) -> dict[str, Any]:
         try:
             return self.details(wanted, setting)
         except UnavailableError as error:
             raise MissingPeerError(str(error), self.remedy) from None
 
 
-def _onednn(_wanted: Workload, _setting: Setting) -> dict[str, Any]:
+def _onednn(_wanted: Workload, _setting: PeerSetting) -> dict[str, Any]:
     path = library("g++", [HERE / "onednn.cpp"], ["-O2", "-std=c++17", *_WARNINGS], ["-ldnnl"])
     return {"library": str(path)}
 
 
-def _openblas(_wanted: Workload, _setting: Setting) -> dict[str, Any]:
+def _openblas(_wanted: Workload, _setting: PeerSetting) -> dict[str, Any]:
     path = library("gcc", [HERE / "openblas.c"], ["-O2", *_WARNINGS], ["-lopenblas"])
     return {"library": str(path)}
 
 
-def _importable(module: str, title: str) -> Callable[[Workload, Setting], dict[str, Any]]:
+def _importable(module: str, title: str) -> Callable[[Workload, PeerSetting], dict[str, Any]]:
     """For a peer that is a Python package."""
 
-    def details(_wanted: Workload, setting: Setting) -> dict[str, Any]:
+    def details(_wanted: Workload, setting: PeerSetting) -> dict[str, Any]:
         if importlib.util.find_spec(module) is None:
             raise UnavailableError(f"{sys.executable} has no {title}")
         return {"threads": setting.threads}
@@ -133,17 +133,17 @@ def _importable(module: str, title: str) -> Callable[[Workload, Setting], dict[s
     return details
 
 
-def _mkl(wanted: Workload, setting: Setting) -> str:
+def _mkl(wanted: Workload, setting: PeerSetting) -> str:
     """MKL chooses its code by the vendor: others' processors get that for AVX2, whatever they have."""
     if setting.cpu_id.startswith("AuthenticAMD") and not isinstance(wanted.problem, Convolution):
         return "MKL takes its AVX2 path on processors of AMD"
     return ""
 
 
-def _nest(compiler: str) -> Callable[[Workload, Setting], dict[str, Any]]:
+def _nest(compiler: str) -> Callable[[Workload, PeerSetting], dict[str, Any]]:
     """The workload's own C. Like polydl, the compiler may change the order of sums."""
 
-    def details(wanted: Workload, setting: Setting) -> dict[str, Any]:
+    def details(wanted: Workload, setting: PeerSetting) -> dict[str, Any]:
         flags = ["-O3", _NATIVE, "-ffast-math", *(["-fopenmp"] if setting.threads > 1 else [])]
         with temporary_directory() as directory:
             source = wanted.write(directory)

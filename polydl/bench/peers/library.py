@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from polydl.bench.peers.problems import SOURCE, WEIGHTS, Convolution, Floats, PeerError, Problem, fill
+from polydl.bench.peers.problems import SOURCE, WEIGHTS, ConvolutionProblem, Floats, PeerError, Problem, fill
 from polydl.native import runtime
 
 _FloatPointer = ctypes.POINTER(ctypes.c_float)
@@ -19,7 +19,7 @@ _LAYOUTS = {"blocked": 0, "nchw": 1, "row-major": 1, "nhwc": 2}
 class LibraryBackend:
     """``description`` names the ``library`` and the workload's ``layout``.
 
-    It says when ``weights`` are prepared (``kinds.Setting``), whether every product is to be computed (``direct``), and
+    It says when ``weights`` are prepared (``kinds.PeerSetting``), whether every product is computed (``direct``), and
     whether caches will be ``cold``.
     """
 
@@ -35,7 +35,7 @@ class LibraryBackend:
         arrays = [_FloatPointer(), _FloatPointer()]
         references = [ctypes.byref(array) for array in arrays]
         layout, weights = _LAYOUTS[description["layout"]], _WEIGHTS[description["weights"]]
-        if isinstance(problem, Convolution):
+        if isinstance(problem, ConvolutionProblem):
             _check(self._library.peer_convolution(sizes, layout, weights, int(description["direct"]), *references))
         else:
             _check(self._library.peer_product(sizes, layout, weights, int(problem.accumulate), *references))

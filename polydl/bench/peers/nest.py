@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from polydl.bench.peers.problems import SOURCE, WEIGHTS, Convolution, Floats, Problem, fill
+from polydl.bench.peers.problems import SOURCE, WEIGHTS, ConvolutionProblem, Floats, Problem, fill
 from polydl.native import runtime
 
 
@@ -24,7 +24,7 @@ class NestBackend:
         self._time.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_long]
         source, weights = _plain(self._shapes[0], SOURCE), _plain(self._shapes[1], WEIGHTS)
         blocks = description["blocks"]
-        if isinstance(problem, Convolution):
+        if isinstance(problem, ConvolutionProblem):
             rows, columns = problem.sizes[7:9]
             source = np.pad(source, ((0, 0), (0, 0), (rows, rows), (columns, columns)))
             arrange = _CONVOLUTIONS[self._layout]
@@ -34,7 +34,7 @@ class NestBackend:
         arranged = (np.ascontiguousarray(array) for array in arrange(source, weights, cleared, blocks))
         source, weights, self._result = arranged
         # The C functions' own order.
-        inputs = (weights, source) if isinstance(problem, Convolution) else (source, weights)
+        inputs = (weights, source) if isinstance(problem, ConvolutionProblem) else (source, weights)
         self._arrays = (self._result, *inputs)
 
     def run(self, repeats: int) -> float:

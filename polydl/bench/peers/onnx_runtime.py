@@ -19,7 +19,7 @@ import onnx
 import onnxruntime
 from onnx import helper
 
-from polydl.bench.peers.problems import SOURCE, WEIGHTS, Convolution, Floats, PeerError, Problem, fill
+from polydl.bench.peers.problems import SOURCE, WEIGHTS, ConvolutionProblem, Floats, PeerError, Problem, fill
 from polydl.bench.peers.trials import fastest_way
 
 # Old enough for any ONNX Runtime of these years.
@@ -30,7 +30,7 @@ _BLOCKED = "com.microsoft.nchwc"
 class OnnxRuntimeBackend:
     """``description`` says how many ``threads``, the workload's ``layout``, and whether caches will be ``cold``.
 
-    With it goes when ``weights`` are prepared (``kinds.Setting``).
+    With it goes when ``weights`` are prepared (``kinds.PeerSetting``).
     """
 
     def __init__(self, problem: Problem, description: dict[str, Any]) -> None:
@@ -42,7 +42,7 @@ class OnnxRuntimeBackend:
         fill(source.reshape(-1), SOURCE)
         fill(weights.reshape(-1), WEIGHTS)
         threads, given = description["threads"], description["layout"] in ("nchw", "row-major")
-        is_convolution = isinstance(problem, Convolution)
+        is_convolution = isinstance(problem, ConvolutionProblem)
         # Filters are constants of a network; the B of a product is as given as A is.
         constant = is_convolution or not given
         if description["weights"] is not None:
@@ -112,7 +112,7 @@ class _Session:
 def _model(problem: Problem, constant: Floats | None) -> onnx.ModelProto:
     """A node on ``x`` and ``w``; ``w`` is an input unless it is ``constant``."""
     source, weights, result = problem.shapes
-    if isinstance(problem, Convolution):
+    if isinstance(problem, ConvolutionProblem):
         rows, columns, stride, groups, dilation = problem.sizes[7:]
         node = helper.make_node(
             "Conv",

@@ -15,7 +15,7 @@ import numpy as np
 import openvino
 from openvino import opset13
 
-from polydl.bench.peers.problems import SOURCE, WEIGHTS, Convolution, Floats, PeerError, Problem, fill
+from polydl.bench.peers.problems import SOURCE, WEIGHTS, ConvolutionProblem, Floats, PeerError, Problem, fill
 from polydl.bench.peers.trials import fastest_way
 
 # How arrays of an image's shape (NCHW) are given.
@@ -25,7 +25,7 @@ _AXES = {"nchw": (0, 1, 2, 3), "nhwc": (0, 2, 3, 1)}
 class OpenVinoBackend:
     """``description`` says how many ``threads``, the workload's ``layout``, and whether caches will be ``cold``.
 
-    With it goes when ``weights`` are prepared (``kinds.Setting``).
+    With it goes when ``weights`` are prepared (``kinds.PeerSetting``).
     """
 
     def __init__(self, problem: Problem, description: dict[str, Any]) -> None:
@@ -34,13 +34,13 @@ class OpenVinoBackend:
         if problem.accumulate:
             raise PeerError("OpenVINO adds to no array")
         threads, layout = description["threads"], description["layout"]
-        if isinstance(problem, Convolution):
+        if isinstance(problem, ConvolutionProblem):
             layouts = ("nchw", "nhwc") if layout == "blocked" else (layout,)
         else:
             layouts = (layout,)
         free = layout == "blocked"
         # The B of a product is as given as A is, unless layouts are OpenVINO's own.
-        constant = isinstance(problem, Convolution) or free
+        constant = isinstance(problem, ConvolutionProblem) or free
         if description["weights"] is not None:
             constant = description["weights"] == "prepared" or free
         ways = {name: _Request(problem, name, threads, free, constant) for name in layouts}
@@ -72,7 +72,7 @@ class _Request:
         self._free = free
         parameter = opset13.parameter(source.shape, openvino.Type.f32)
         parameters, inputs = [parameter], [self._arranged(source)]
-        if isinstance(problem, Convolution):
+        if isinstance(problem, ConvolutionProblem):
             rows, columns, stride, groups, dilation = problem.sizes[7:]
             ends = [stride, stride], [rows, columns], [rows, columns], [dilation, dilation]
             if groups > 1:
@@ -80,7 +80,7 @@ class _Request:
         factor = opset13.constant(weights) if constant else opset13.parameter(weights.shape, openvino.Type.f32)
         if not constant:
             parameters, inputs = [*parameters, factor], [*inputs, weights]
-        if isinstance(problem, Convolution):
+        if isinstance(problem, ConvolutionProblem):
             convolved = opset13.group_convolution if groups > 1 else opset13.convolution
             operation = convolved(parameter, factor, *ends)
         else:

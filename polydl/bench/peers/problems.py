@@ -46,7 +46,7 @@ def fill(array: Floats, stream: int) -> None:
 
 
 @dataclass(frozen=True)
-class Convolution:
+class ConvolutionProblem:
     """A convolution. Arrays are NCHW, OIHW (I: the channels of a group) and NCHW; the image has no padding."""
 
     #: in the order of peer.h
@@ -84,7 +84,7 @@ class Convolution:
 
 
 @dataclass(frozen=True)
-class MatrixProduct:
+class ProductProblem:
     """A matrix product of row-major matrices."""
 
     #: m, n, k
@@ -112,15 +112,15 @@ class MatrixProduct:
         return float(left.astype(np.float64) @ right.astype(np.float64))
 
 
-Problem = Convolution | MatrixProduct
+Problem = ConvolutionProblem | ProductProblem
 
 
 def problem_of(description: Mapping[str, Any]) -> Problem:
     """The problem that the parent describes by ``kind``, ``sizes`` and ``accumulate``."""
     sizes, accumulate = tuple(description["sizes"]), description["accumulate"]
     if description["kind"] == "convolution":
-        return Convolution(sizes, accumulate)
-    return MatrixProduct(sizes, accumulate)
+        return ConvolutionProblem(sizes, accumulate)
+    return ProductProblem(sizes, accumulate)
 
 
 def first_error(problem: Problem, result: Floats) -> str | None:

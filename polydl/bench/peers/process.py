@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from polydl.bench.peers.problems import Floats, PeerError, Problem, first_error, problem_of
-from polydl.execute.sampling import MOST_COLD_REPEATS, MOST_REPEATS, Reply, Sampler, serve
+from polydl.execute.sampling import MOST_COLD_REPEATS, MOST_REPEATS, Reply, TimingSampler, serve
 
 BACKENDS = {
     "library": "polydl.bench.peers.library:LibraryBackend",
@@ -49,7 +49,7 @@ class Process:
 
     def start(self, problem: dict[str, Any], cores: list[int]) -> Reply:
         """Pin this process to the cores and get everything ready."""
-        self._sampler = Sampler(cores)
+        self._sampler = TimingSampler(cores)
         self._problem = problem_of(problem)
         try:
             make: Callable[[Problem, dict[str, Any]], Backend] = getattr(import_module(self._module), self._class)
@@ -68,7 +68,7 @@ class Process:
         return reply
 
     def calibrate(self, minimum_seconds: float, warmup: int, cold: bool) -> Reply:
-        """How many computations a sample of ``minimum_seconds`` has (``Sampler.calibrate``), with cold caches fewer."""
+        """How many computations a sample of ``minimum_seconds`` has (``TimingSampler.calibrate``), cold ones fewer."""
         most = MOST_COLD_REPEATS if cold else MOST_REPEATS
         return self._sampler.calibrate(minimum_seconds, most, self._cold if cold else self._warm(warmup))
 

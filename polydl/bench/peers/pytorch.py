@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from polydl.bench.peers.problems import SOURCE, WEIGHTS, Convolution, Floats, MatrixProduct, Problem, fill
+from polydl.bench.peers.problems import SOURCE, WEIGHTS, ConvolutionProblem, Floats, Problem, ProductProblem, fill
 from polydl.bench.peers.trials import fastest_way, seconds_of
 from polydl.native import runtime
 
@@ -23,7 +23,7 @@ Compute = Callable[[], torch.Tensor]
 class PyTorchBackend:
     """``description`` says how many ``threads``, the workload's ``layout``, and whether caches will be ``cold``.
 
-    With it goes when ``weights`` are prepared (``kinds.Setting``).
+    With it goes when ``weights`` are prepared (``kinds.PeerSetting``).
     """
 
     def __init__(self, problem: Problem, description: dict[str, Any]) -> None:
@@ -35,7 +35,7 @@ class PyTorchBackend:
         self._last = result.zero_()
         self._operands: list[torch.Tensor] = [source, weights]
         prepared = description["weights"] == "prepared"
-        if isinstance(problem, Convolution):
+        if isinstance(problem, ConvolutionProblem):
             ways = _convolutions(problem, source, weights, description["layout"], prepared, self._operands)
         else:
             self._operands.append(result)
@@ -45,7 +45,9 @@ class PyTorchBackend:
         empty = self.flush if description["cold"] else None
         chosen = fastest_way({name: partial(seconds_of, compute) for name, compute in ways.items()}, empty)
         self._compute = ways[chosen]
-        library = _version("MKL-DNN", "oneDNN") if isinstance(problem, Convolution) else _version("Math Kernel", "MKL")
+        library = (
+            _version("MKL-DNN", "oneDNN") if isinstance(problem, ConvolutionProblem) else _version("Math Kernel", "MKL")
+        )
         self.note = f"PyTorch {torch.__version__} with {library}, {chosen}"
         result.zero_()
 
@@ -75,7 +77,7 @@ class PyTorchBackend:
 
 
 def _convolutions(
-    problem: Convolution,
+    problem: ConvolutionProblem,
     source: torch.Tensor,
     weights: torch.Tensor,
     layout: str,
@@ -113,7 +115,7 @@ def _convolutions(
     return ways
 
 
-def _products(problem: MatrixProduct, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> dict[str, Compute]:
+def _products(problem: ProductProblem, a: torch.Tensor, b: torch.Tensor, c: torch.Tensor) -> dict[str, Compute]:
     if problem.accumulate:
         return {"addmm": lambda: torch.addmm(c, a, b, out=c)}
     return {"matmul": lambda: torch.matmul(a, b, out=c)}

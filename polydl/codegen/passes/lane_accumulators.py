@@ -17,9 +17,9 @@ from polydl.codegen.loop_ir import (
     Body,
     Declare,
     For,
+    LoopReduction,
     Node,
     Pragma,
-    Reduction,
     Variable,
     at_most,
     expressions,
@@ -101,11 +101,11 @@ def _with_variables(loop: For, context: Context) -> Node:
     return where_entered((loop,), Block((*before, *vectors, *after)))
 
 
-def _statement(reduction: Reduction) -> str:
+def _statement(reduction: LoopReduction) -> str:
     return reduction.statement
 
 
-def _first(reduction: Reduction, lanes: int) -> Expr | None:
+def _first(reduction: LoopReduction, lanes: int) -> Expr | None:
     """What a variable begins with where it is declared; None for the lanes of an extremum."""
     if reduction.operation == "+":
         return Integer(0)
@@ -116,12 +116,12 @@ def _over_lanes(lanes: int, *body: Assign) -> For:
     return For(_LANE.name, Integer(0), Binary("<", _LANE, Integer(lanes)), body, pragma=Pragma("simd"))
 
 
-def _filled(reduction: Reduction, width: int) -> For:
+def _filled(reduction: LoopReduction, width: int) -> For:
     """All lanes of an extremum begin with what it has been."""
     return _over_lanes(width, Assign(Element(reduction.variable, (_LANE,)), "=", reduction.target))
 
 
-def _joined(reduction: Reduction, lanes: int, width: int) -> For:
+def _joined(reduction: LoopReduction, lanes: int, width: int) -> For:
     """The first vector of a reduction with what the others have accumulated."""
     here = Element(reduction.variable, (_LANE,))
     return _over_lanes(
@@ -133,13 +133,13 @@ def _joined(reduction: Reduction, lanes: int, width: int) -> For:
     )
 
 
-def _accumulated(reduction: Reduction, to: Expr, value: Expr) -> Assign:
+def _accumulated(reduction: LoopReduction, to: Expr, value: Expr) -> Assign:
     if reduction.operation == "+":
         return Assign(to, "+=", value)
     return Assign(to, "=", Conditional(Binary(_CHOOSES[reduction.operation], value, to), value, to))
 
 
-def _added(reduction: Reduction, lanes: int) -> Assign:
+def _added(reduction: LoopReduction, lanes: int) -> Assign:
     """What a loop has accumulated, joined with its target."""
     value: Expr = Name(reduction.variable)
     if lanes:

@@ -10,8 +10,8 @@ from polydl.codegen.loop_ir import (
     Assign,
     Body,
     For,
+    LoopReduction,
     Node,
-    Reduction,
     assignments,
     mapped,
     statements,
@@ -21,7 +21,7 @@ from polydl.codegen.values import Element, Expr, Name, with_elements
 
 
 def run(ir: Body, context: Context) -> Body:
-    """Vector loops get a ``Reduction`` for each of their sums and extrema.
+    """Vector loops get a ``LoopReduction`` for each of their sums and extrema.
 
     A loop with a sum under a condition gets none, and no vectors.
     """
@@ -41,8 +41,8 @@ def _with_reductions(loop: For, context: Context) -> For:
     summed_here = [name for name in statements(loop.body) if loop.place in context.facts[name].sums]
     if not all(runs_always(loop.body, name) for name in summed_here):
         return replace(loop, vector=False)
-    extrema: dict[Element, Reduction] = {}
-    found: dict[tuple[str, str], Reduction] = {}
+    extrema: dict[Element, LoopReduction] = {}
+    found: dict[tuple[str, str], LoopReduction] = {}
     for number, statement in enumerate(sorted(statements(loop.body))):
         facts = context.facts[statement]
         if loop.place not in facts.sums:
@@ -52,7 +52,7 @@ def _with_reductions(loop: For, context: Context) -> For:
                 assert isinstance(assign.target, Element)
                 kind = context.sum_type(assign, facts.sums[loop.place], facts.counts[loop.place])
                 name = f"polydl_sum{number}{assign.copy}"
-                reduction = Reduction(name, kind, assign.target, statement, facts.operation)
+                reduction = LoopReduction(name, kind, assign.target, statement, facts.operation)
                 if facts.operation != "+":
                     reduction = extrema.setdefault(assign.target, reduction)
                 found[statement, assign.copy] = reduction

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from polydl.page import units
 from polydl.page.figures.canvas import Tips, Width, colour, drawn
-from polydl.page.run import Run, Variant
+from polydl.page.run import Run, ShownVariant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -27,7 +27,7 @@ def ranked(run: Run, width: Width) -> str | None:
     return drawn("ranked", label, width, 240 if width.narrow else 280, paint)
 
 
-def picks(run: Run) -> list[Variant]:
+def picks(run: Run) -> list[ShownVariant]:
     """The variants that were run and have a score."""
     return [variant for variant in run.variants if variant.score is not None]
 

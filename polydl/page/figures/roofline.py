@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from polydl.page import units
 from polydl.page.figures.canvas import Tips, Width, colour, drawn
-from polydl.page.run import Run, Variant
+from polydl.page.run import Run, ShownVariant
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +29,7 @@ def roofline(run: Run, width: Width) -> str | None:
     return drawn("roofline", label, width, 320 if width.narrow else 380, paint)
 
 
-def placed(run: Run) -> list[tuple[Variant, float, float]]:
+def placed(run: Run) -> list[tuple[ShownVariant, float, float]]:
     """Each variant that passed, with its operations per byte and its rate."""
     return [
         (variant, intensity, rate)
@@ -40,7 +40,7 @@ def placed(run: Run) -> list[tuple[Variant, float, float]]:
     ]
 
 
-def _paint(axes: Axes, run: Run, points: list[tuple[Variant, float, float]], width: Width) -> Tips:
+def _paint(axes: Axes, run: Run, points: list[tuple[ShownVariant, float, float]], width: Width) -> Tips:
     peak = run.machine.peak or 0.0
     ridge = peak / (run.machine.bandwidths["memory"] / 1e9)
     named = [(one.name, rate) for one in run.baselines if (rate := run.gflops(one.seconds)) is not None]

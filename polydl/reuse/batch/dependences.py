@@ -17,7 +17,15 @@ from polydl.reuse.batch.single_iterators import Dimension, single_iterator_point
 from polydl.reuse.boxes import BoxNest
 from polydl.reuse.closed_form import Couples, Pair, reference_pair
 from polydl.reuse.encoding import DimensionTable, EncodedSchedules, Flags, Integers, StatementTimes
-from polydl.reuse.groups import Bounds, Group, GroupTable, Linear, SearchLimitError, Step, group_table
+from polydl.reuse.groups import (
+    Bounds,
+    CoupledDimension,
+    CoupledIterators,
+    GroupTable,
+    Linear,
+    SearchLimitError,
+    group_table,
+)
 from polydl.reuse.references import KINDS, pair_kinds
 
 # Who runs in a step: both, the source alone, the target alone.
@@ -137,7 +145,7 @@ class _Answers:
             return
         steps = tuple(self._step(code) for code in order)
         table: GroupTable = group_table(
-            Group(self._key.source_bounds, self._key.target_bounds, self._key.equations, steps)
+            CoupledIterators(self._key.source_bounds, self._key.target_bounds, self._key.equations, steps)
         )
         shared = sum(step.is_shared for step in steps)
         try:
@@ -155,13 +163,13 @@ class _Answers:
         _, size, origin, direction = self._steps[number]
         return Dimension(side == _SHARED, size, origin, direction)
 
-    def _step(self, code: int) -> Step:
+    def _step(self, code: int) -> CoupledDimension:
         number, side = divmod(code - 1, 3)
         iterator, size, origin, direction = self._steps[number]
         source = -1 if side == _TARGET else self._sources[iterator]
         partner = self._partners[iterator] if side == _SHARED else iterator
         target = -1 if side == _SOURCE else self._targets[partner]
-        return Step(source, target, size, origin, direction)
+        return CoupledDimension(source, target, size, origin, direction)
 
 
 def _grown(table: AnyTable, rows: int, steps: int) -> AnyTable:
