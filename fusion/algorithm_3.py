@@ -56,8 +56,11 @@ class FusionVerdict:
 class FusionGroup:
     """Nests that become one: element-wise ones before and after the heavy one, in the order in which they run."""
 
+    #: index of the nest that they run around
     heavy: int
+    #: indices of those that run first
     before: tuple[int, ...] = ()
+    #: indices of those that run last
     after: tuple[int, ...] = ()
 
     @property

@@ -24,6 +24,7 @@ class OperatorPair:
     operators: tuple[str, str]
     #: how they would be fused: ``element-wise`` into a nest's tiles, or by sharing ``loops``
     way: str
+    #: whether they can
     legal: bool
     #: why they can, or can't
     reason: str

@@ -83,8 +83,11 @@ class Columns:
 
     #: (offset in B, offset in the buffer, length) of contiguous elements to split; empty if B is read in place
     runs: tuple[tuple[int, int, int], ...]
+    #: of the first column of each row and product
     starts: tuple[tuple[int, ...], ...]
+    #: from one column to the next
     stride: int
+    #: from one step of k to the next
     advance: int
     #: of the buffer
     length: int

@@ -58,7 +58,9 @@ def _tiling(shape: GemmShape, width: int, core: Core) -> RegisterTiling:
 class _Block:
     """A block of C: so many vectors by columns."""
 
+    #: Along its rows.
     vectors: int
+    #: Of C.
     columns: int
     #: Rows of the last vector that belong to C; 0 if all do.
     rest: int

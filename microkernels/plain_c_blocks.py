@@ -49,11 +49,13 @@ class OutputBlock:
     line_bytes: int
     #: cache lines of later calls' A to prefetch, after each ``every`` steps of k
     lines: int = 0
+    #: steps of k from one prefetch of such lines to the next
     every: int = 1
     #: elements from the block's columns of B to those to prefetch; 0 for none
     next_b: int = 0
     #: rows of the next tile's columns, one of which is copied after each ``between`` steps of k; 0 for no copy
     copied: int = 0
+    #: steps of k from one copy to the next
     between: int = 0
     #: columns by which a copied one is prefetched
     ahead: int = 0

@@ -1,15 +1,21 @@
-"""Fields of dataclasses are documented where they stand, not in the docstring of their class."""
+"""Fields of dataclasses are documented where they stand, not in the docstring of their class.
+
+Numbers and truth values of classes that several files use say what they count, their unit, or when they hold.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("polydl", "variants", "microkernels", "ranking", "fusion", "experiments")
+PACKAGE = ("polydl", "variants", "microkernels", "ranking", "fusion")
+ROOMS = (*PACKAGE, "experiments")
 _MAY_HAVE_FIELDS = re.compile(r"\bdataclass\b|\bStruct\b")
+_NUMBER = re.compile(r"\b(?:int|float|bool)\b")
 _COMMENT = re.compile(r"\s*#: *\S")
 
 
@@ -76,6 +82,18 @@ def bare_fields(text: str, types: set[str]) -> Iterator[tuple[int, str]]:
                     yield field.lineno, f"{node.name}.{name}"
 
 
+def bare_numbers(text: str, types: set[str], used: Callable[[str], bool]) -> Iterator[tuple[int, str]]:
+    """Line and name of each public field with numbers of a class that is ``used``, if nothing documents it in place."""
+    lines = text.splitlines()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.ClassDef) and has_fields(node) and used(node.name):
+            for name, field in field_nodes(node):
+                if name.startswith("_") or not _NUMBER.search(ast.unparse(field.annotation)):
+                    continue
+                if not is_documented(field, lines, types):
+                    yield field.lineno, f"{node.name}.{name}"
+
+
 def test_fields_are_seen_in_dataclasses_and_structs_alone() -> None:
     text = '''
 @dataclasses.dataclass(frozen=True)
@@ -131,5 +149,42 @@ def test_fields_are_documented_where_they_stand() -> None:
         f"{path.relative_to(ROOT)}:{line}: {name}"
         for path, text in declared.items()
         for line, name in bare_fields(text, types)
+    ]
+    assert not bare
+
+
+def test_numbers_are_seen_in_classes_that_others_use() -> None:
+    text = '''
+@dataclass
+class One:
+    """Something."""
+
+    size: int
+    sizes: tuple[int, ...] = ()
+    #: in seconds
+    time: float = 0.0
+    name: str = ""
+    _hidden: int = 0
+
+
+@dataclass
+class Two:
+    """Another."""
+
+    size: int
+'''
+    assert [name for _, name in bare_numbers(text, set(), {"One"}.__contains__)] == ["One.size", "One.sizes"]
+
+
+def test_numbers_of_classes_that_several_files_use_are_documented() -> None:
+    paths = [path for room in PACKAGE for path in sorted((ROOT / room).rglob("*.py"))]
+    texts = {path: path.read_text(encoding="utf-8") for path in paths}
+    words = Counter(word for text in texts.values() for word in set(re.findall(r"\w+", text)))
+    types = set().union(*(described_types(ast.parse(t)) for t in texts.values() if re.search(r"= Annotated\b", t)))
+    bare = [
+        f"{path.relative_to(ROOT)}:{line}: {name}"
+        for path, text in texts.items()
+        if _MAY_HAVE_FIELDS.search(text)
+        for line, name in bare_numbers(text, types, lambda name: words[name] > 1)
     ]
     assert not bare

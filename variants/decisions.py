@@ -276,6 +276,7 @@ class Partial:
     """A partly decided candidate: the values that are left to each decision of its space."""
 
     space: DecisionSpace
+    #: By decision; bit ``p`` stands for its value at place ``p``.
     masks: Mapping[str, int]
     #: Decisions with more than one value left.
     undecided: frozenset[str]

@@ -29,6 +29,7 @@ class ThreadedLoop:
 
     loop: str
     inner: str = ""
+    #: whether threads get the next iteration when they are done with one
     dynamic: bool = False
 
 

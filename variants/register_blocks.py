@@ -47,6 +47,7 @@ _TILES = (1, 4)
 class RegisterBlock:
     """The innermost loops of a nest, by iterator: one that fills vectors, and those that are unrolled in it."""
 
+    #: Iterator of the loop that fills vectors.
     vector: int
     #: Iterations of the vector loop that follow one another.
     span: int
@@ -54,6 +55,7 @@ class RegisterBlock:
     terms: tuple[int, ...]
     #: Loops over outputs, outermost first, with the iterations of a block.
     outputs: tuple[tuple[int, int], ...]
+    #: Of a multiply-add, predicted.
     cycles_per_operation: float = 0.0
     #: Vectors of what the vector loop leaves alone.
     alone: int = 0

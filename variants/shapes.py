@@ -49,7 +49,9 @@ class Shape:
     rows: tuple[tuple[int, int], ...] = ()
     #: Tile size of the loop m; 0 without a microkernel, as n and k are.
     m: int = 0
+    #: Columns of a call; 0 without a microkernel.
     n: int = 0
+    #: Terms of each sum of a call; 0 without a microkernel.
     k: int = 0
     #: Predicted core cycles of a multiply-add.
     cycles_per_operation: float = 0.0

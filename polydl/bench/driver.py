@@ -37,6 +37,7 @@ class BenchSettings:
 
     #: names of the peers
     peers: tuple[str, ...]
+    #: OpenMP threads of all programs
     threads: int
     #: batch size of convolutions
     images: int
@@ -48,11 +49,13 @@ class BenchSettings:
     leaders: int
     #: variants that ``optimize`` ranks
     max_variants: int
+    #: interleaved samples of each program
     rounds: int
     #: for timing one workload
     budget_seconds: float
     #: of one invocation
     timeout_seconds: float
+    #: of data, samples of variants and orders of rounds
     seed: int
     #: whether products add to their result
     accumulate: bool
@@ -189,6 +192,7 @@ class _Run:
     settings: BenchSettings
     machine: Machine
     peers: Peers
+    #: directory of records, True for the user's, False for none
     records: Path | bool
     progress: ProgressCallback | None
 

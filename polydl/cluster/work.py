@@ -56,9 +56,12 @@ class Timing:
     candidates: tuple[Compiled, ...]
     reference: Compiled
     scop: Scop
+    #: OpenMP threads of each program
     threads: int
     policy: TimingPolicy
+    #: of the data and of the order of rounds
     seed: int
+    #: by how many times an error may be larger than that of the source's arithmetic
     most_error: float
     earlier: Mapping[str, Sequence[Sample]]
     #: the scheduler's topic that each measurement is told to as soon as it is there

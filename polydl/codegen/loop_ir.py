@@ -32,6 +32,7 @@ class Declare:
 
     type: str
     variables: tuple[Variable, ...]
+    #: Whether C's ``const`` stands before the type.
     constant: bool = False
     #: In bytes, if it is more than the type's.
     alignment: int = 0
@@ -70,6 +71,7 @@ class Table:
     """Constant integers of type ``long`` at file scope."""
 
     name: str
+    #: its elements, in order
     numbers: tuple[int, ...]
 
 
@@ -130,6 +132,7 @@ class Pragma:
     collapse: int = 0
     #: Elements of a vector, 0 for any number.
     simdlen: int = 0
+    #: Whether threads get the next iterations when they are done with some.
     dynamic: bool = False
     #: Variables and arrays, with their extents, that lanes or threads accumulate, by the operation.
     sums: tuple[tuple[Operation, str, tuple[int, ...]], ...] = ()
@@ -220,6 +223,7 @@ class Switch:
     """
 
     value: Expr
+    #: each with the integer for which it runs
     cases: tuple[tuple[int, Body], ...]
 
 

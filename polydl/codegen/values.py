@@ -20,6 +20,7 @@ COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
 class Integer:
     """A whole number that can be computed with before any C is compiled."""
 
+    #: its value
     number: int
 
 
@@ -109,7 +110,9 @@ class Integral:
 class Linear:
     """The sum of each coefficient times its expression, and a constant."""
 
+    #: coefficients with their expressions
     terms: tuple[tuple[int, Expr], ...]
+    #: what is added to the terms
     constant: int = 0
 
 

@@ -51,6 +51,7 @@ class GemmShape:
     element: str
     #: type of C's elements
     accumulator: str
+    #: rows of C and A
     m: int
     #: columns of one row
     n: int
@@ -58,7 +59,9 @@ class GemmShape:
     k: int
     #: products that are summed up
     batch: int
+    #: elements between neighbouring columns of A
     lda: int
+    #: elements between neighbouring columns of C
     ldc: int
     #: how B is walked along n
     stride_bn: int

@@ -60,6 +60,7 @@ class Winner:
     baseline: Measurement | None
     #: Place in the ranking, 1 is the first, and how many variants were ranked.
     rank: int
+    #: how many variants were ranked
     ranked: int
     #: how the plain nest was built, where no variant was as fast
     plain: str = ""

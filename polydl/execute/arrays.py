@@ -43,6 +43,7 @@ class Data:
     Each chunk of each array has a random stream of its own, so that any part can be generated again.
     """
 
+    #: of all generators
     seed: int
     #: floats are uniform in [-1, 1) if signed, else in [0.5, 1), unless ``integers`` scales them; no integers are
     #: negative unless signed

@@ -40,6 +40,7 @@ class Noise:
     offset: int
     #: how many elements are marked, of those that the source changes
     marked: int
+    #: how many the source changes
     changed: int
     #: the largest error of the other elements, relative to the largest element
     error: float

@@ -28,6 +28,7 @@ class TimingPolicy:
     rounds: int = 7
     #: whether clearly slower candidates leave after ``fewest_rounds``, and timing ends once the order is settled
     adaptive: bool = False
+    #: before a candidate may be left out, or timing may end
     fewest_rounds: int = 3
     #: undisturbed samples that an adaptive candidate needs; without them it goes on when the budget is spent, up to
     #: twice the fewest rounds
@@ -107,6 +108,7 @@ class Progress:
     stage: Literal["build", "check", "time"]
     #: kernels built or checked, or rounds of timing
     done: int
+    #: how many there are in all
     total: int
     #: of the kernel, if it is about one
     id: str = ""

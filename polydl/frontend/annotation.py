@@ -31,9 +31,11 @@ class Annotation:
     line: int
     #: of the call in the original text
     start: int
+    #: of the call in the file
     end: int
     #: of the loops in the edited text
     edited_start: int
+    #: of the loops in the text with loops in place of calls
     edited_end: int
 
 

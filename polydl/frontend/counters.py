@@ -30,6 +30,7 @@ class Header:
     start: int | None
     #: ``<``, ``<=``, ``>``, ``>=`` or ``!=``, with the counter on the left
     comparison: str
+    #: the constant that the counter is compared with
     bound: int
     #: positive or negative
     step: int

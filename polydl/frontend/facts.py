@@ -36,11 +36,15 @@ class DeclaredType:
 
     #: canonical C type of an element
     element: str
+    #: of an element
     element_bytes: int
     #: outermost first; None where the type has no constant extent
     extents: tuple[int | None, ...]
+    #: whether it is a pointer
     is_pointer: bool
+    #: whether what it holds or points to is ``const``
     is_const: bool
+    #: whether elements are integers
     is_integer: bool
     #: why a Scop can't represent the type; None if it can
     problem: str | None
@@ -79,6 +83,7 @@ class VariableFacts:
     shape: DeclaredType
     #: of the declaration; -1 in another file
     offset: int
+    #: whether a loop counts with it
     loop_counter: bool
     #: whether the declaration has an initializer
     initialized: bool
@@ -95,6 +100,7 @@ class VariableFacts:
 class Construct:
     """A construct that a Scop can't represent; it is an error if it is in the region."""
 
+    #: of its first character in the text
     offset: int
     #: of the error
     message: str
@@ -110,7 +116,9 @@ class Branch:
     """A loop or a condition."""
 
     kind: BranchKind
+    #: of its first character in the text
     offset: int
+    #: behind its last character
     end: int
     #: its text, for messages
     header: str

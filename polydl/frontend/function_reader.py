@@ -83,10 +83,14 @@ class Variable:
     storage: VariableStorage
     shape: DeclaredType
     declaration: Any
+    #: of its declaration in the text, in characters
     offset: int
+    #: whether a loop counts with it
     loop_counter: bool
+    #: whether its declaration gives it a value
     initialized: bool
     shown: str = ""
+    #: whether it is an integer that holds data, not a size or an index
     carries_data: bool = False
     #: end of its block or its loop
     scope_end: int = -1

@@ -40,6 +40,7 @@ class Model:
     annotated_calls: tuple[AnnotatedCall, ...]
     #: offsets of the region in the analysed text, end exclusive
     start: int
+    #: of the region, as an offset into the source
     end: int
 
 

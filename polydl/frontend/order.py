@@ -14,7 +14,9 @@ from polydl.errors import AnalysisError
 class Order:
     """The order of one statement; the fields are those of ``Statement``."""
 
+    #: position among its siblings at each depth
     betas: tuple[int, ...]
+    #: 1 or -1 for each loop that counts up or down
     directions: tuple[int, ...]
 
 

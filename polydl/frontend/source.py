@@ -105,7 +105,9 @@ def read_source(path: Path) -> bytes:
 class Edit:
     """Replace ``text[start:end]``; an insertion where both are equal."""
 
+    #: offset of the first character that is replaced
     start: int
+    #: offset behind the last one
     end: int
     replacement: str
 

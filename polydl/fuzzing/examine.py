@@ -66,6 +66,7 @@ class FuzzingSettings:
 
     toolchain: Toolchain
     system: System
+    #: at most so many of each nest
     variants: int
     #: in place of what is drawn for each nest: of the variants' compiler, and of the search
     optimization: str | None = None

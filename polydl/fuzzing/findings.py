@@ -24,6 +24,7 @@ class Finding:
 
     case: Case
     failure: Failure
+    #: whether the case was made smaller
     reduced: bool
 
 

@@ -42,8 +42,10 @@ class Drawing:
 
     draw: Random
     variables: dict[str, Variable] = field(default_factory=dict)
+    #: dimensions of each array, by name
     ranks: dict[str, int] = field(default_factory=dict)
     locals: dict[str, str] = field(default_factory=dict)
+    #: how many there are so far
     loops: int = 0
 
     def new_loop(self) -> str:

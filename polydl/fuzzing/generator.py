@@ -35,8 +35,11 @@ _RATES = (100e9, 40e9, 20e9, 10e9)
 class Conditions:
     """What variants of a nest are made for: a machine's threads, vectors and caches, and options of the search."""
 
+    #: of the machine
     threads: int
+    #: of its longest vectors
     vector_bytes: int
+    #: of each level of cache, the innermost first
     cache_bytes: tuple[int, ...]
     microkernel: str
     numerics: Numerics

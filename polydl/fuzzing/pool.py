@@ -33,6 +33,7 @@ Task = TypeVar("Task")
 class Lost:
     """Why there is no answer: the process ended, or was ended after the limit of time."""
 
+    #: whether it was ended after the limit
     timed_out: bool
     message: str
 

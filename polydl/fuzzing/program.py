@@ -23,8 +23,11 @@ Range = tuple[int, int]
 class Sum:
     """An affine form of iterators: terms of (coefficient, iterator) and a constant, divided with a positive divisor."""
 
+    #: coefficients with names of iterators
     terms: tuple[tuple[int, str], ...] = ()
+    #: what is added to the terms
     constant: int = 0
+    #: positive; the quotient is rounded down
     divisor: int = 1
 
     def text(self) -> str:
@@ -157,6 +160,7 @@ class Variable:
 
     name: str
     element: str
+    #: elements in each dimension; none for a scalar
     extents: tuple[int, ...] = ()
     #: whether it is declared outside of the function, not as its parameter
     is_global: bool = False

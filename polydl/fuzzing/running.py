@@ -68,7 +68,9 @@ class OriginalLibrary:
     """The library of the original, the largest error of a correct result, and the results at each place."""
 
     library: Path
+    #: the largest norm-wise relative error of a correct result
     tolerance: float
+    #: of the data at the first place
     seed: int
     results: tuple[OriginalResult, ...]
 

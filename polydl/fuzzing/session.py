@@ -39,6 +39,7 @@ _GRACE_SECONDS = 20.0
 class SessionBudget:
     """When a run ends."""
 
+    #: from the start of the session; None for any time
     seconds: float | None = None
     #: those of earlier runs included
     nests: int | None = None
@@ -48,6 +49,7 @@ class SessionBudget:
 class Task:
     """A nest to examine."""
 
+    #: of the nest in its session
     number: int
     #: ``time.monotonic`` after which nothing is reduced
     until: float

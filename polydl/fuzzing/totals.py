@@ -19,6 +19,7 @@ _COUNTERS = ("kinds", "variants", "refusals", "steps", "exact", "failures", "sta
 class Totals:
     """Counts of some nests; ``a + b`` are those of both."""
 
+    #: that were examined
     nests: int = 0
     #: nests by kind
     kinds: Counter[str] = field(default_factory=Counter)

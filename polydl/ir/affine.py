@@ -15,6 +15,7 @@ class Affine:
 
     #: one for each iterator of the statement, outermost first
     coefficients: tuple[int, ...]
+    #: what is added to the terms
     constant: int = 0
 
     def at(self, point: tuple[int, ...]) -> int:

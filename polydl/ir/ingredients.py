@@ -21,6 +21,7 @@ class VectorType:
     name: str
     #: type of the lanes
     element: str
+    #: elements of a vector
     lanes: int
     #: C that declares it, as it stands in the text
     declaration: str

@@ -36,6 +36,7 @@ class Array:
     name: str
     #: canonical C type of an element, such as ``float`` or ``unsigned char``
     element: str
+    #: of one element
     element_bytes: int
     #: elements along each dimension, outermost first; ``()`` for a scalar
     extents: tuple[int, ...]
@@ -84,7 +85,9 @@ class Parameter:
     declaration: str
     #: name of the Array that it carries (a scalar is one with extents ``()``)
     array: str
+    #: whether it is a pointer or an array
     is_pointer: bool
+    #: whether what it points to is ``const``
     is_const: bool
     #: the integer that ``-D NAME=VALUE`` bound it to
     value: int | None = None

@@ -57,6 +57,7 @@ class CollectionOptions:
     leaders: int = 24
     #: variants that the default ranker orders
     pool: int = 1000
+    #: of samples of variants and of data
     seed: int = 0
     #: no nest is begun later than this
     budget_seconds: float = 7200.0

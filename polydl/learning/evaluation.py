@@ -44,6 +44,7 @@ class Evaluation:
     nests: tuple[MeasuredNest, ...]
     #: by name; the default order, a random pick and the oracle are among them
     rankers: Mapping[str, Judged]
+    #: of the rankers' training and of confidence intervals
     seed: int
 
 

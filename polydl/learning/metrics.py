@@ -34,8 +34,11 @@ class Quality:
 class Interval:
     """A value with the bounds of its 95 % confidence interval."""
 
+    #: the estimate
     value: float
+    #: lower bound
     low: float
+    #: upper bound
     high: float
 
 

@@ -25,6 +25,7 @@ class Row:
 
     variant: Variant
     values: Values
+    #: seconds that the cost model expects
     predicted: float
     #: None if it failed
     seconds: float | None

@@ -34,6 +34,7 @@ class BlockingLoop:
     role: Role
     #: iterations of the source loop in one tile; 1 for a loop that is not m, n or k
     size: int
+    #: whether its iterations run on different threads
     parallel: bool = False
 
 

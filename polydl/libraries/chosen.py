@@ -30,10 +30,15 @@ if TYPE_CHECKING:
 class LibrarySettings:
     """How a library is measured and chosen: the arguments of ``library`` of these names."""
 
+    #: at most so many are kept
     max_kernels: int
+    #: by how many times the chosen kernel may be slower than the best at a shape
     max_slowdown: float
+    #: of shapes and data
     seed: int
+    #: directory of records, True for the user's, False for none
     records: str | Path | bool
+    #: of one invocation
     timeout_seconds: float
 
 

@@ -44,6 +44,7 @@ class Condition:
     """Whether the product of some sizes is at most a bound."""
 
     sizes: tuple[str, ...]
+    #: the largest product for which it holds
     bound: int
     holds: Decision
     fails: Decision

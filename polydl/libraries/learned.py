@@ -22,6 +22,7 @@ class Selected:
     """A kernel, and the time that is expected of it."""
 
     kernel: Kernel
+    #: that are expected of a call
     seconds: float
 
 

@@ -25,6 +25,7 @@ class TimeRegression:
     spread: Array
     quadratic: Array
     linear: Array
+    #: of the logarithm of seconds
     constant: float
     #: between which predictions are: what was measured, and some beyond
     bounds: tuple[float, float]

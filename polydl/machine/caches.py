@@ -18,11 +18,15 @@ class CacheLevel:
     """One level of data cache, as one core sees it while the others are idle."""
 
     name: str
+    #: Its capacity for one core.
     bytes: int
+    #: Of one line.
     line_bytes: int
     #: Logical processors that share one such cache.
     shared_by: int
+    #: Of a load that it serves.
     latency_seconds: float
+    #: Of loads that it serves.
     bandwidth_bytes_per_second: float
 
 

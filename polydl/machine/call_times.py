@@ -25,10 +25,13 @@ _VERSION = 2
 class CallTime:
     """One call with operands in the first two caches, packed as tightly as its sizes allow."""
 
+    #: Rows of C.
     m: int
     #: The columns of all rows.
     n: int
+    #: Terms of each sum of one product.
     k: int
+    #: Products that one call sums.
     batch: int
     #: Whether B is contiguous along n.
     transposed: bool
@@ -42,6 +45,7 @@ class CallTimes:
 
     microkernel: str
     element: str
+    #: Of that type in a vector of the machine.
     vector_elements: int
     #: Of the microkernel, the compiler and its flags.
     versions: str

@@ -300,6 +300,7 @@ class CoreConstant:
     """The value of a field of ``Core``. Raises MachineError if there is no such field, or if it has another type."""
 
     name: str
+    #: in the unit that the field of ``Core`` has
     value: int | float | tuple[int, ...]
     source: Source = "given"
 

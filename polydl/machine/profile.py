@@ -30,7 +30,9 @@ class Identity:
     name: str
     cpu_id: str
     features: tuple[str, ...]
+    #: of each level of data cache, the innermost first
     cache_bytes: tuple[int, ...]
+    #: that this process may use
     cores: int
 
     def differences(self, other: Identity) -> list[str]:
@@ -72,7 +74,9 @@ class LevelSpeed:
 class Surroundings:
     """What the system says of a machine beside its identity."""
 
+    #: Of the whole machine.
     memory_bytes: int
+    #: Of one page of memory.
     page_bytes: int
     #: Of each cache, from the innermost.
     line_bytes: tuple[int, ...]
@@ -89,7 +93,9 @@ class Profile:
     identity: Identity
     #: When, as ISO 8601.
     measured: str
+    #: Of one core while the others are idle.
     peak_gflops: float
+    #: Of all cores at once.
     total_peak_gflops: float
     #: (median - best) / best of the peak's probes.
     spread: float

@@ -29,8 +29,11 @@ _WALKS = 3
 class Speeds:
     """Of one core; the last latency and bandwidth are those of memory."""
 
+    #: Seconds of a load from each level, the innermost first.
     latencies: tuple[float, ...]
+    #: Bytes per second from each level, the innermost first.
     bandwidths: tuple[float, ...]
+    #: 10^9 floating-point operations per second.
     peak_gflops: float
     #: As many bytes of the last cache as a program gets, beside others that share it.
     usable_bytes: int

@@ -33,7 +33,9 @@ class _Processor:
 class Cache:
     """One level of data cache, as the system describes it."""
 
+    #: Of the whole cache, whoever shares it.
     bytes: int
+    #: Of one line.
     line_bytes: int
     #: Logical processors that share it.
     shared_by: int
@@ -76,8 +78,11 @@ class System:
 
     identity: Identity
     caches: tuple[Cache, ...]
+    #: of the whole machine
     memory_bytes: int
+    #: of the longest vectors that the processor computes with
     vector_bytes: int
+    #: of one page of memory
     page_bytes: int
 
     @staticmethod

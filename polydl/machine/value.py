@@ -39,6 +39,7 @@ class Machine:
     name: str
     #: The kind of processor: vendor, family, model, stepping and the sizes of its caches, whatever ``caches`` says.
     cpu_id: str
+    #: That this process may use.
     cores: int
     #: How many of the cores a kernel may use.
     threads: int
@@ -48,8 +49,11 @@ class Machine:
     vector_bytes: int
     #: From the innermost outwards.
     caches: tuple[CacheLevel, ...]
+    #: Of a load that no cache serves.
     memory_latency_seconds: float
+    #: Of one core while the others are idle.
     memory_bandwidth_bytes_per_second: float
+    #: Of the whole machine.
     memory_bytes: int
     #: Of one core while the others are idle.
     peak_gflops: float

@@ -39,8 +39,11 @@ class ProductForm:
     c: Access
     a: Access
     b: Access
+    #: of ``c``
     strides_c: tuple[int, ...]
+    #: of ``a``
     strides_a: tuple[int, ...]
+    #: of ``b``
     strides_b: tuple[int, ...]
 
     def swapped(self) -> ProductForm:
@@ -71,8 +74,11 @@ class GemmMatch:
     #: name of the microkernel
     kernel: str
     form: ProductForm
+    #: the loop that moves C and A
     m: int
+    #: the loop that moves C and B
     n: int
+    #: the loop that moves A and B
     k: int
     #: further loops that C does not move with: the same call may sum over them
     batchable: tuple[int, ...]

@@ -32,7 +32,9 @@ class ReferenceStream:
     strides: tuple[int, ...] | None
     #: how far apart the references themselves lie, as (bytes, count), such as the five points of a stencil
     spread: Steps
+    #: of one element of the array
     element_bytes: int
+    #: of the whole array
     array_bytes: int
     #: whether one of the statements writes the array
     written: bool
@@ -42,6 +44,7 @@ class ReferenceStream:
 class Footprint:
     """Lines that a stream touches, on average, and how they fall into the sets of each cache."""
 
+    #: their average number
     lines: float
     #: of each cache
     occupancy: tuple[Occupancy, ...]

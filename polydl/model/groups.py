@@ -22,7 +22,9 @@ from polydl.machine import Machine
 class Prediction:
     """Seconds, and the bytes that move between the cores and where the data lie."""
 
+    #: of all instances together
     seconds: float
+    #: that move
     bytes: int
 
 
@@ -31,9 +33,12 @@ class LoopGroup:
     """Statements that run together: the body of each, how many outermost loops are common, the loops' orders."""
 
     statements: tuple[Statement, ...]
+    #: for each statement, the number of the body that it is in
     bodies: tuple[int, ...]
+    #: outermost loops that are common
     shared: int
     orders: tuple[tuple[str, ...], ...]
+    #: whether its common loops run on threads
     threaded: bool
 
 

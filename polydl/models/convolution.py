@@ -19,12 +19,15 @@ Pair = tuple[int, int]
 class Convolution:
     """Constants are the filters, [filters][channels / groups][rows][columns], and the bias, [filters]."""
 
+    #: of the image
     channels: int
+    #: channels of the result
     filters: int
     kernel: Pair
     stride: Pair = (1, 1)
     padding: Pair = (0, 0)
     dilation: Pair = (1, 1)
+    #: of channels, each with its own filters
     groups: int = 1
     #: row and column of the padded image where the first window begins
     first: Pair = (0, 0)

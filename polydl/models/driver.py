@@ -68,6 +68,7 @@ class Driver:
     preparing: tuple[DriverCall, ...]
     #: those of the operators, in their order
     calls: tuple[DriverCall, ...]
+    #: of all kernels
     threads: int
 
     @property

@@ -40,6 +40,7 @@ class WithConstant(RowMajorKind):
     """A sum or product with a constant of this shape, which is broadcast to that of the row-major input as by NumPy."""
 
     operation: Literal["+", "*"]
+    #: extents of the constant
     shape: tuple[int, ...]
 
     @property
@@ -65,6 +66,7 @@ class WithConstant(RowMajorKind):
 class ParametricRelu(PlainKind):
     """Elements less than 0 times the constant ``slope``: of this shape, as NumPy broadcasts it, or for each channel."""
 
+    #: extents of ``slope``
     shape: tuple[int, ...]
 
     @property
@@ -93,7 +95,9 @@ class ParametricRelu(PlainKind):
 class Masked(RowMajorKind):
     """A value where a constant of this shape, which is broadcast as by NumPy, is not 0; else the element."""
 
+    #: the element where the constant is not 0
     value: float
+    #: extents of the constant
     shape: tuple[int, ...]
 
     @property
@@ -141,6 +145,7 @@ class Reorder(PlainKind):
 class Concatenate(PlainKind):
     """Images with the same size, one's channels after the other's."""
 
+    #: of each image
     channels: tuple[int, ...]
 
     @property

@@ -67,7 +67,9 @@ class Combine:
 class Scale:
     """The element times a number, plus another."""
 
+    #: that the element is multiplied by
     factor: float
+    #: that is added then
     summand: float = 0.0
 
 
@@ -75,7 +77,9 @@ class Scale:
 class Clamp:
     """The element, or the limit that it is beyond."""
 
+    #: lower limit
     least: float
+    #: upper limit
     most: float
 
 
@@ -83,6 +87,7 @@ class Clamp:
 class Slope:
     """The element, times a number where it is less than 0."""
 
+    #: of elements less than 0
     factor: float
 
 

@@ -19,8 +19,11 @@ class GroupNorm(PlainKind):
     image, then those of the channels of a group, which need not be whole blocks.
     """
 
+    #: of the image
     channels: int
+    #: that they are dealt out to
     groups: int
+    #: that is added to the variance
     epsilon: float
 
     @property

@@ -34,8 +34,10 @@ class KernelOptions:
     budget: str | None = None
     #: variants at the head of the ranking that are run
     top_k: int = _AUTOMATIC_PICKS
+    #: at most so many of each nest are ranked
     max_variants: int = _MOST_VARIANTS
     numerics: Numerics = DEFAULT_NUMERICS
+    #: whether bilinear algorithms may be used
     fewer_products: bool = True
     #: a directory of earlier measurements; True for the user's, False for none
     records: str | Path | bool = True

@@ -35,6 +35,7 @@ def nest(loops: Loops, body: str, condition: str = "") -> str:
 class RowMajor:
     """An array of any rank whose last dimension is contiguous."""
 
+    #: extents, the outermost dimension first
     shape: tuple[int, ...]
 
     @property
@@ -75,10 +76,15 @@ class Image:
     zeros is part of the buffer: whoever writes the image leaves it as it is, and a convolution reads its padding there.
     """
 
+    #: of one batch
     images: int
+    #: of each image
     channels: int
+    #: rows, without those of zeros
     height: int
+    #: columns, without those of zeros
     width: int
+    #: channels that lie side by side
     block: int
     #: rows above and below, columns to the left and to the right
     border: tuple[int, int] = (0, 0)

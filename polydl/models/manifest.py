@@ -18,6 +18,7 @@ class Tensor(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A row-major array of floats."""
 
     name: str
+    #: extents, the outermost dimension first
     shape: tuple[int, ...]
 
 
@@ -47,6 +48,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     prepared_bytes: int
     #: of the values between operators
     memory_bytes: int
+    #: of all kernels
     threads: int
     operators: tuple[Entry, ...]
 

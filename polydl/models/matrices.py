@@ -39,6 +39,7 @@ class MatrixProduct(RowMajorKind):
     The orders are those of [outer …][rows][inner], [outer …][inner][columns] and [outer …][rows][columns].
     """
 
+    #: terms of each sum
     inner: int
     first: Order
     second: Order

@@ -41,7 +41,9 @@ class StridedPart(RowMajorKind):
 class Join(RowMajorKind):
     """Arrays with these extents of one dimension, and the same of all others, one behind the other."""
 
+    #: the dimension along which they are joined, from 0
     axis: int
+    #: of each array along it
     extents: tuple[int, ...]
 
     @property
@@ -68,8 +70,11 @@ class Join(RowMajorKind):
 class Extend(RowMajorKind):
     """An array with so many more elements before it, and behind it, in each dimension, all of one value."""
 
+    #: added elements in each dimension
     before: tuple[int, ...]
+    #: the same behind the last one
     behind: tuple[int, ...]
+    #: of all added elements
     value: float
 
     @property

@@ -30,7 +30,9 @@ def _rows(layout: Layout) -> tuple[RowMajor, tuple[str, ...]]:
 class LinearOperator(RowMajorKind):
     """Constants are the weight, [outputs][inputs], and the bias, [outputs]."""
 
+    #: features of a row that comes in
     inputs: int
+    #: features of a row of the result
     outputs: int
 
     @property
@@ -71,6 +73,7 @@ class LinearOperator(RowMajorKind):
 class Softmax(RowMajorKind):
     """Over the last dimension."""
 
+    #: whether the result is its logarithm
     logarithm: bool = False
 
     @property
@@ -106,7 +109,9 @@ class Softmax(RowMajorKind):
 class LayerNorm(RowMajorKind):
     """Over the last dimension. Constants are weight and bias, one element for each of its elements."""
 
+    #: of the last dimension
     elements: int
+    #: that is added to the variance
     epsilon: float
 
     @property

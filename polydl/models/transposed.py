@@ -24,7 +24,9 @@ Pair = tuple[int, int]
 class TransposedConvolution:
     """Constants are the filters, [channels][filters][rows][columns], and the bias, [filters]."""
 
+    #: of the image
     channels: int
+    #: channels of the result
     filters: int
     kernel: Pair
     stride: Pair

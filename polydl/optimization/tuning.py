@@ -55,6 +55,7 @@ class Tuned:
     document: Mapping[str, Any] | None
     #: whether it is the answer to the same question that was kept earlier
     answered: bool
+    #: that it took
     seconds: float
 
 

@@ -9,8 +9,11 @@ from dataclasses import dataclass
 class Improvement:
     """The best time after so many seconds and runs."""
 
+    #: since the search began
     seconds: float
+    #: variants that were run until then
     runs: int
+    #: seconds of one invocation of the best variant so far
     best: float
 
 
@@ -21,6 +24,7 @@ class SearchReport:
     strategy: str
     #: candidates that were measured, also those that failed
     runs: int
+    #: of the whole search
     seconds: float
     #: each time when there was a faster candidate
     improvements: tuple[Improvement, ...]

@@ -26,6 +26,7 @@ class ShownWorkload:
     timed: tuple[Timed, ...]
     #: polydl's fastest; "" without a time
     best: str
+    #: of polydl's fastest
     gflops: float | None
     #: how many times as fast polydl is as each peer: value, and the bounds of its 90 % interval
     ratios: Mapping[str, tuple[float, float, float]]
@@ -40,6 +41,7 @@ class Benchmark:
     #: what it was read from
     source: str
     machine: str
+    #: of all programs
     threads: int
     date: str
     workloads: tuple[ShownWorkload, ...]

@@ -18,7 +18,9 @@ class Timed:
     kind: Literal["variant", "baseline", "peer"]
     #: of the same statistic as the headline
     seconds: float | None
+    #: seconds of the shortest sample
     shortest: float | None = None
+    #: seconds
     median: float | None = None
     #: the samples that count
     samples: tuple[float, ...] = ()
@@ -43,13 +45,16 @@ class ShownVariant:
     """A variant that was run or, where nothing was, that would have been."""
 
     id: str
+    #: place in the ranking, from 1
     rank: int | None
     steps: tuple[Mapping[str, Any], ...]
     timed: Timed
     #: as ``Measurement.status``; None if it was not run
     status: str | None
     message: str = ""
+    #: what the ranker says of it; less is better
     score: float | None = None
+    #: norm-wise relative error against the original
     error: float | None = None
     #: by the name of a cache, and ``memory`` for what fits none
     working_sets: Mapping[str, int] = field(default_factory=dict)
@@ -66,7 +71,9 @@ class Reuse:
     array: str
     loop: str
     kinds: tuple[str, ...]
+    #: to the nearest target
     minimum_bytes: int
+    #: to the farthest target
     maximum_bytes: int
 
 
@@ -75,7 +82,9 @@ class MachineOfRun:
     """The machine that a run was for, as its document describes it."""
 
     name: str
+    #: of the processor that could be used
     cores: int | None
+    #: that kernels ran on
     threads: int
     #: (name, bytes), innermost first
     caches: tuple[tuple[str, int], ...]
@@ -97,7 +106,9 @@ class ShownWinner:
     """The fastest variant, as the headline has it."""
 
     id: str
+    #: of one invocation, the median
     seconds: float
+    #: 10^9 floating-point operations per second
     gflops: float | None
     #: how many times as fast as ``over``
     speedup: float | None
@@ -107,6 +118,7 @@ class ShownWinner:
     equal_samples: tuple[int, float, float] | None
     #: by the peak of all threads
     peak_fraction: float | None
+    #: norm-wise relative error against the original
     error: float | None
     #: what it does to sums and products, in words; "" if the document says nothing
     rounding: str
@@ -126,9 +138,11 @@ class Run:
     file: str
     defines: Mapping[str, str]
     digest: str
+    #: floating-point operations of one invocation
     flops: int
     machine: MachineOfRun
     arrays: tuple[Mapping[str, Any], ...]
+    #: how many variants were generated, ranked, measured and failed, by these words
     counts: Mapping[str, int]
     baselines: tuple[Timed, ...]
     variants: tuple[ShownVariant, ...]
@@ -143,6 +157,7 @@ class Run:
     winner_code: str | None
     #: seconds of each stage, without the total
     stages: Mapping[str, float]
+    #: of the whole run
     total_seconds: float | None
     #: when the first of the measurements was taken, if not in this run
     measured: str | None

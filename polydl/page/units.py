@@ -20,8 +20,10 @@ _COUNTS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 class UnitScale:
     """A unit, and how many decimals the numbers of one column have in it."""
 
+    #: what a number is divided by
     factor: float
     unit: str
+    #: behind the point
     decimals: int
 
     def text(self, value: float | None) -> str:

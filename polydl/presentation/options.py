@@ -52,6 +52,7 @@ class Source:
     define: tuple[str, ...]
     include: tuple[str, ...]
     workload: str | None
+    #: of a workload's batch; None for its own number
     images: int | None
     layout: str | None
     element: str | None
@@ -133,6 +134,7 @@ class Target:
     """The machine to optimize for."""
 
     cache_sizes: str | None
+    #: of the kernel; None for all cores
     threads: int | None
     #: a file that describes another machine, or the name of a processor; None for the machine at hand
     described: str | None
@@ -156,9 +158,12 @@ class SearchOptions:
     """Which variants to look at."""
 
     microkernel: str
+    #: at most so many are ranked
     max_variants: int
+    #: of the sample and of the data
     seed: int
     numerics: Numerics
+    #: whether bilinear algorithms may be used
     fewer_products: bool
     pins: tuple[str, ...]
 
@@ -185,7 +190,9 @@ class SearchOptions:
 class Detail:
     """How much is shown."""
 
+    #: whether more is shown than by default
     verbose: bool
+    #: whether less is shown, and no progress
     quiet: bool
 
     def __post_init__(self) -> None:

@@ -31,6 +31,7 @@ class Criteria:
     function: str | None = None
     workload: str | None = None
     cpu: str | None = None
+    #: of the measurement
     threads: int | None = None
     #: as in ``Setting``, or the beginning of it
     compiler: str = ""
@@ -71,9 +72,11 @@ class RecordSummary:
     setting: Setting
     #: number of different variants
     variants: int
+    #: number of records
     records: int
     #: number of variants' records without a time
     failed: int
+    #: number of runs that they come from
     runs: int
     #: date of the first record
     first: str

@@ -29,6 +29,7 @@ class Setting:
 
     #: ``Machine.cpu_id``
     cpu: str
+    #: that the kernel ran on
     threads: int
     #: kind, version and flags
     compiler: str
@@ -73,8 +74,11 @@ class Record:
     workload: str | None = None
     #: as in ``Measurement``, and so are the next five fields
     samples: tuple[Sample, ...] = ()
+    #: of one invocation, the shortest sample
     seconds_minimum: float | None = None
+    #: of one invocation
     seconds_median: float | None = None
+    #: norm-wise relative error against the reference
     error: float | None = None
     accuracy: Accuracy | None = None
     message: str = ""

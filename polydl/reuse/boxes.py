@@ -28,9 +28,11 @@ class Subscript:
     """``floor((constant + sum(coefficient * iterator)) / divisor)``: one coordinate of an element or a cache line."""
 
     terms: Terms
+    #: what is added to the terms
     constant: int
     #: whether the values may have gaps when iterators run over ranges
     scattered: bool = False
+    #: positive
     divisor: int = 1
 
 

@@ -37,8 +37,11 @@ class CoupledDimension:
     source: int
     #: index of the target's iterator in the group, -1 for a dimension of the source alone
     target: int
+    #: iterations of a tile; 1 for single ones
     size: int
+    #: iteration at which the first tile begins
     origin: int
+    #: 1 or -1
     direction: int
 
     @property

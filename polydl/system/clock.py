@@ -21,7 +21,9 @@ class StageClock(Protocol):
 class Clock:
     """Wall-clock seconds: adds up what is spent in each stage, from the moment when it is made."""
 
+    #: by stage
     seconds: dict[str, float] = field(default_factory=dict)
+    #: when it was made, as ``time.perf_counter`` says it
     started: float = field(default_factory=time.perf_counter)
 
     @contextmanager

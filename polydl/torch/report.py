@@ -20,7 +20,9 @@ from polydl.torch.segments import Kept
 class Accuracy:
     """Norm-wise relative errors against the model in double, on the example inputs: the worst of all outputs."""
 
+    #: of the optimized model
     error: float
+    #: of PyTorch's own run in float
     library_error: float
 
 

@@ -17,6 +17,7 @@ Padding = Literal["stored", "skipped"]
 class Convolution:
     """The sizes of a convolution, in pixels and channels. Images are padded on either side."""
 
+    #: of the batch
     images: int
     #: of the input, all groups together
     channels: int
@@ -26,7 +27,9 @@ class Convolution:
     height: int
     #: columns of the input's image before it is padded
     width: int
+    #: rows of a filter
     kernel_height: int
+    #: columns of a filter
     kernel_width: int
     #: rows of padding above, and as many below
     pad_height: int
@@ -84,8 +87,11 @@ class Convolution:
 class MatrixProduct:
     """``C[m][n] += A[m][k] * B[k][n]``."""
 
+    #: rows of C
     m: int
+    #: columns of C
     n: int
+    #: terms of each sum
     k: int
 
     @property
@@ -102,6 +108,7 @@ class ArrayParameter:
     """An array parameter of the nest's function."""
 
     name: str
+    #: elements in each dimension, the outermost first
     extents: tuple[int, ...]
 
     def __str__(self) -> str:

@@ -40,6 +40,7 @@ class MissingPeerError(Exception):
 class PeerSetting:
     """The conditions for all peers."""
 
+    #: that the peer may use
     threads: int
     #: whether products add to their result, as the nest does
     accumulate: bool = False

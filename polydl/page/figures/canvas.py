@@ -43,6 +43,7 @@ class Width:
     """A width that figures are drawn for, in pixels of the page."""
 
     name: str
+    #: of the page, from left to right
     pixels: int
 
     @property

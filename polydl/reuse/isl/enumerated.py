@@ -31,7 +31,9 @@ Integers = npt.NDArray[np.int64]
 class Positions:
     """A set of positions in an array, or of numbers of lines: ``first + n`` for each set bit ``n``."""
 
+    #: the position of bit 0
     first: int
+    #: bit ``n`` is set if ``first + n`` belongs to the set
     mask: int
 
     def lines(self, per_line: int) -> Positions:
