@@ -14,17 +14,16 @@ from polydl.ir.statement import Access, Statement
 from polydl.machine import Core, Machine
 from polydl.machine.core import CONSTANTS, Source
 from polydl.plan.rewrite_steps import description
-from polydl.poly.boxes import loop_ranges
 from polydl.presentation.notation import count, counted, number, size, wrapped
 
 if TYPE_CHECKING:
     from polydl.match.product import NoMatch
-    from polydl.variants.build_space import NestReport, VariantSpace
     from polydl.variants.estimate import SizeEstimate
     from polydl.variants.generation import Generation
     from polydl.variants.register_blocks import RegisterBlock
     from polydl.variants.shapes import Shape
     from polydl.variants.space import NestSpace
+    from polydl.variants.variant_space import NestReport, VariantSpace
 
 
 def machine_text(machine: Machine, given: bool) -> str:
@@ -120,6 +119,9 @@ def generation_text(generation: Generation, seed: int, size: SizeEstimate | None
 
 def _loops(statements: Sequence[Statement], depth: int) -> Iterator[str]:
     """The source's loops, with the statements of each, in the order in which they run."""
+    # It loads isl, which a machine and an answer are shown without.
+    from polydl.poly.boxes import loop_ranges
+
     indent = "  " * (depth + 1)
     for _, members in groupby(statements, key=lambda statement: statement.betas[: depth + 1]):
         inside = list(members)

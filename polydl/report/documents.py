@@ -21,7 +21,6 @@ from polydl.ir.ranking import Ranking
 from polydl.ir.scop import Scop
 from polydl.ir.working_sets import DependenceWorkingSet, WorkingSets
 from polydl.machine import Machine
-from polydl.poly.boxes import loop_ranges
 from polydl.report import evidence
 from polydl.report.results import (
     Document,
@@ -40,9 +39,9 @@ if TYPE_CHECKING:
     from polydl.plan.apply import Applied
     from polydl.plan.nest_plan import Plan
     from polydl.ranking.cost_model import NestTime
-    from polydl.variants.build_space import VariantSpace
     from polydl.variants.estimate import SizeEstimate
     from polydl.variants.generation import Generation
+    from polydl.variants.variant_space import VariantSpace
 
 REPORT_FILE = "report.json"
 FAILED_FOLDER = "failed"
@@ -132,6 +131,9 @@ def fusion_document(result: Outcome, pairs: Sequence[OperatorPair]) -> Document:
 
 def parse_document(scop: Scop) -> Document:
     """The document of ``polydl parse``."""
+    # It loads isl, which no other document needs.
+    from polydl.poly.boxes import loop_ranges
+
     return _document(
         {
             "schema": "polydl.parse/1",
