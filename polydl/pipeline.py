@@ -41,11 +41,11 @@ if TYPE_CHECKING:
     from polydl.poly.dependences import Dependence
     from polydl.poly.nests import Nest
     from polydl.ranking.cost_model import NestTime
-    from polydl.variants.build_space import VariantSpace
     from polydl.variants.decisions import Partial
     from polydl.variants.estimate import SizeEstimate
     from polydl.variants.generation import Generation
     from polydl.variants.search.nodes import SpaceNode
+    from polydl.variants.variant_space import VariantSpace
 
 DEFAULT_MAX_VARIANTS = 400
 DEFAULT_SEED = 0

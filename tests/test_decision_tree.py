@@ -17,10 +17,10 @@ from marks import parametrized
 from polydl import pipeline
 from polydl.contracts.search import ABSENT
 from polydl.ir.variant import RewriteStep
-from polydl.variants.build_space import VariantSpace
 from polydl.variants.decisions import leaves
 from polydl.variants.generation import variant_of
 from polydl.variants.search.nodes import REWRITES, SpaceNode
+from polydl.variants.variant_space import VariantSpace
 
 # Large enough to be packed, and multiplied in quarters.
 PRODUCT = (

@@ -35,10 +35,10 @@ from polydl.fuzzing.program import (
     Program,
     Sum,
     Variable,
-    c_text,
     fitted,
     flattened,
 )
+from polydl.fuzzing.program_text import c_text
 from polydl.fuzzing.reduction import reduced, smaller_programs
 from polydl.fuzzing.session import SessionBudget, fuzz
 from polydl.fuzzing.totals import Totals, added
@@ -294,13 +294,16 @@ def test_one_variant_of_each_nest_is_compared_over_a_ring_where_that_is_quick(
 
 def _variants_with_one_that_leaves_an_array(settings: FuzzingSettings) -> Counter[str]:
     genuine = translation_unit.generate
-    seen: list[str] = []
+    broken: list[str] = []
 
     def faulty(*arguments: Any, **options: Any) -> KernelSource:
         kernel = genuine(*arguments, **options)
-        seen.append(kernel.id)
         # C fills the first 432 bytes of a page, and a page that can't be touched follows.
-        return replace(kernel, c=kernel.c.replace("C[i]", "C[i + 100]")) if len(seen) == 2 else kernel
+        other = kernel.c.replace("C[i]", "C[i + 100]")
+        if broken or other == kernel.c:
+            return kernel
+        broken.append(kernel.id)
+        return replace(kernel, c=other)
 
     case = generated(0, 0)[1].having(_product())
     case = replace(case, conditions=replace(case.conditions, threads=1, microkernel="none"))

@@ -19,8 +19,8 @@ from polydl.ir.variant import RewriteStep, Variant
 from polydl.match.factors import operands
 from polydl.plan.rewriting import rewritten
 from polydl.rewrite_contract import Request
-from polydl.variants.build_space import VariantSpace
 from polydl.variants.rewrites.materialize import MATERIALIZE, Materialize, materialize
+from polydl.variants.variant_space import VariantSpace
 
 MACHINE = machine_with(2, 32)
 

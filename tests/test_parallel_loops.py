@@ -15,7 +15,7 @@ from polydl.ir.kernel import KernelSource
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Parallel, Variant
 from polydl.plan.execution_counts import parallel_iterations
-from polydl.variants.build_space import VariantSpace
+from polydl.variants.variant_space import VariantSpace
 
 # Three blocks of filters, and five rows: neither is even for two threads.
 CONVOLUTION = """

@@ -18,10 +18,10 @@ from polydl.ir.variant import Variant
 from polydl.machine import Machine
 from polydl.ranking.bound import least_seconds, lower_bounds
 from polydl.ranking.cost_model import nest_times
-from polydl.variants.build_space import VariantSpace
 from polydl.variants.decisions import Partial
 from polydl.variants.shapes import Shape
 from polydl.variants.space import NestSpace
+from polydl.variants.variant_space import VariantSpace
 
 PRODUCT = """
 void f(float C[48][24], const float A[48][32], const float B[32][24])

@@ -11,11 +11,11 @@ from machines import machine_with
 from polydl import pipeline
 from polydl.errors import OptionError
 from polydl.ir.variant import Interchange, Parallel, Tile, UseMicrokernel, Variant
-from polydl.variants.build_space import VariantSpace
 from polydl.variants.decisions import enumerate_all
 from polydl.variants.estimate import estimated_size
 from polydl.variants.generation import generate
 from polydl.variants.pins import pinned
+from polydl.variants.variant_space import VariantSpace
 
 PRODUCT = """
 void f(float C[96][64], const float A[96][80], const float B[80][64])

@@ -22,9 +22,10 @@ from polydl.ir.scop import Scop
 from polydl.ir.variant import Interchange, Stream, Unroll, Variant
 from polydl.machine import Machine
 from polydl.plan.streaming import streamable
-from polydl.variants.build_space import VariantSpace, build_space
+from polydl.variants.build_space import build_space
 from polydl.variants.generation import generate
 from polydl.variants.rewrites.fuse import Fuse
+from polydl.variants.variant_space import VariantSpace
 
 ELEMENTWISE = """void f(float y[{0}][{1}], double *s, const float x[{0}][{1}], const float w[{1}]) {{
 #pragma scop

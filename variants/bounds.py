@@ -9,12 +9,12 @@ from polydl.contracts import Calls, Outlook
 from polydl.contracts.ranking import distinct
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import REAL_BYTES
-from polydl.variants.build_space import VariantSpace
 from polydl.variants.decisions import Partial
 from polydl.variants.nest_facts import TimeLoop
 from polydl.variants.nest_model import NestModel, ParallelLoop, tile_name
 from polydl.variants.shapes import Shape
 from polydl.variants.space import NestSpace
+from polydl.variants.variant_space import VariantSpace
 
 
 def outlook(space: VariantSpace, partials: Mapping[int, Partial]) -> Outlook:

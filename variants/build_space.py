@@ -1,100 +1,29 @@
-"""From a scop to its space: the nests with their decisions, and those of the rewrites that are worth trying."""
+"""From a scop to its space, with those of the rewrites that are worth trying."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from math import prod
 from typing import Any
 
 from polydl import registry
 from polydl.contracts import Microkernel
 from polydl.errors import IllegalVariantError
 from polydl.ir.families import BILINEAR
-from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, most_error, reassociates
-from polydl.ir.schedule import Loop
+from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, reassociates
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
-from polydl.ir.variant import Attach, RewriteStep, ScopStep, Variant
+from polydl.ir.variant import RewriteStep, Variant
 from polydl.machine import Machine
-from polydl.match.product import GemmMatch, NoMatch
-from polydl.plan.apply import Applied, apply
-from polydl.plan.nest_plan import loop_bounds
 from polydl.plan.plan import make_plan
 from polydl.plan.rewrite_steps import phase_of, rewrite_of
-from polydl.plan.rewriting import RewrittenScop, rewritten
-from polydl.plan.streaming import streamable
+from polydl.plan.rewriting import rewritten
 from polydl.poly.dependences import Dependence
-from polydl.poly.legality import Directions, violations
-from polydl.poly.nests import Nest, distributed
+from polydl.poly.legality import violations
+from polydl.poly.nests import Nest
 from polydl.rewrite_contract import Phase, Proposal, Request, Rewrite
-from polydl.variants.shapes import Shape, best_shapes, plain_shapes, shapes_of
-from polydl.variants.space import MINOR_SHARE, NestSpace
-
-
-@dataclass(frozen=True)
-class NestReport:
-    """What was found for one nest."""
-
-    nest: Nest
-    #: the microkernel that the best shape uses; None for plain loops
-    kernel: str | None
-    #: why microkernels that come before it, or all of them, are of no use, by their names; "" is for the nest itself
-    refusals: Mapping[str, NoMatch]
-    #: floating-point operations
-    flops: int
-
-    @property
-    def reason(self) -> str | None:
-        """All refusals in one line; None if there are none."""
-        texts = (f"{name}: {each.reason}" if name else each.reason for name, each in self.refusals.items())
-        return "; ".join(texts) or None
-
-
-@dataclass(frozen=True, repr=False)
-class VariantSpace:
-    """All that can be decided about one scop."""
-
-    #: as it was parsed
-    source: Scop
-    #: the source after ``rewrites``
-    scop: Scop
-    dependences: tuple[Dependence, ...]
-    nests: tuple[Nest, ...]
-    #: of each nest's dependences
-    directions: tuple[Directions, ...]
-    #: what can be decided about each nest
-    spaces: tuple[NestSpace, ...]
-    reports: tuple[NestReport, ...]
-    #: microkernels that are considered, by name
-    kernels: Mapping[str, Microkernel]
-    #: the products that a kernel can compute in a nest, by nest index and kernel name
-    matches: Mapping[tuple[int, str], tuple[GemmMatch, ...]]
-    #: what variants may do to sums and products
-    numerics: Numerics
-    #: those that all variants of the space begin with
-    rewrites: tuple[ScopStep, ...] = ()
-    #: spaces after other rewrites
-    alternatives: tuple[VariantSpace, ...] = ()
-
-    def __repr__(self) -> str:
-        rewrites = f"{len(self.rewrites)} rewrites, {len(self.alternatives)} alternatives"
-        return f"<VariantSpace of {self.source.function.name}: {len(self.nests)} nests, {rewrites}>"
-
-    @property
-    def most_error(self) -> float:
-        """By how many times a variant's measured error may be larger than that of the source's own arithmetic."""
-        return most_error(self.numerics)
-
-    def size(self) -> int:
-        """Assignments of this space alone, without its alternatives."""
-        return prod(space.size() for space in self.spaces)
-
-    def apply(self, variant: Variant) -> Applied:
-        """A variant of this space, or any other one, applied to the source; its proof is left to ``prove``."""
-        kernels = tuple(self.kernels.values())
-        return apply(self.source, variant, kernels, numerics=self.numerics, prove=False)
-
+from polydl.variants.rewritten_space import is_distributed, space_of, with_attached
+from polydl.variants.variant_space import NestReport, VariantSpace
 
 Fusions = Callable[[Scop, Sequence[Nest], Sequence[Dependence]], Sequence[Proposal]]
 """Finds the fusions of a scop's nests that are worth trying, by their dependences."""
@@ -121,49 +50,6 @@ class _About:
         return replace(self, known=self.fusions(space.scop, space.nests, space.dependences))
 
 
-def _past_caches(scop: Scop, nests: Sequence[Nest], nest: Nest, second_cache: int) -> tuple[str, ...]:
-    """Arrays that a nest may write past the caches, and better does where the others then stay in the second one."""
-    used = dict.fromkeys(access.array for name in nest.statements for access in scop.statement(name).accesses)
-    if sum(scop.array(name).bytes for name in used) <= second_cache:
-        return ()
-    return tuple(each.name for each in streamable(scop, nests, nest) if each.bytes > second_cache // 4)
-
-
-def _nest_shapes(
-    scop: Scop,
-    nest: Nest,
-    kernels: Sequence[Microkernel],
-    matches: Mapping[tuple[int, str], tuple[GemmMatch, ...] | NoMatch],
-    machine: Machine,
-) -> tuple[tuple[Shape, ...], str | None, dict[str, NoMatch]]:
-    """Shapes, the kernel that the best of them uses, and why the kernels before it are of no use."""
-    if nest.call is not None:
-        return (Shape(None),), None, {"": NoMatch(f"it calls `{nest.call.call}`")}
-    order = [kernel.name for kernel in kernels]
-    refusals: dict[str, NoMatch] = {}
-    usable: list[tuple[Shape, ...]] = []
-    bounds = loop_bounds(scop, nest)
-    extents = {nest.depth + position: high - low + 1 for position, (low, high) in enumerate(bounds)}
-    for kernel in kernels:
-        found = matches[nest.index, kernel.name]
-        if isinstance(found, NoMatch):
-            refusals[kernel.name] = found
-            continue
-        width = scop.array(found[0].form.c.array).element_bytes
-        shapes, reason = shapes_of(found, kernel, extents, machine.vector_elements(width))
-        if shapes:
-            usable.append(shapes)
-        elif reason is not None:
-            refusals[kernel.name] = NoMatch(reason)
-    if not usable:
-        return (Shape(None),), None, refusals or {"": NoMatch("no microkernel was asked for")}
-    shapes = best_shapes(usable)
-    assert shapes[0].match is not None
-    used = shapes[0].match.kernel
-    before = {name: each for name, each in refusals.items() if order.index(name) < order.index(used)}
-    return shapes, used, before
-
-
 def build_space(
     scop: Scop,
     kernels: Sequence[Microkernel],
@@ -182,7 +68,7 @@ def build_space(
     products of the source are computed one by one.
     """
     about = _About(tuple(kernels), machine, numerics, fusions)
-    space = _space(rewritten(scop, (), numerics=numerics), scop, about, ())
+    space = space_of(rewritten(scop, (), numerics=numerics), scop, about.kernels, about.machine, ())
     about = about.at(space)
     others = tuple(_alternatives(space, about))
     fused = list(_with_fusions(space, others, about))
@@ -232,7 +118,7 @@ def _fused(
     space: VariantSpace, unfused: tuple[VariantSpace, ...], fusion: Proposal, about: _About
 ) -> Iterator[VariantSpace]:
     """Spaces after a fusion, and after it and a further rewrite; ``unfused`` are those after such a rewrite alone."""
-    if not _distributed(space):
+    if not is_distributed(space):
         return
     attached, merged = fusion.attached, fusion.steps
     before = tuple(step for step in space.rewrites if isinstance(step, RewriteStep))
@@ -244,12 +130,12 @@ def _fused(
         # Attaching leaves the scop as it is: all is known already.
         first, others = space, unfused
     else:
-        first = _space(fused, space.source, about, before + merged)
+        first = space_of(fused, space.source, about.kernels, about.machine, before + merged)
         others = tuple(_alternatives(first, about))
     # Where only a rewrite makes room for a microkernel, plain loops with something attached are not worth a share.
     for made in others if attached and others and not any(r.kernel for r in first.reports) else (first, *others):
         own = replace(made, rewrites=tuple(dict.fromkeys((*made.rewrites, *attached))))
-        own = replace(own, spaces=tuple(_with_attached(each, attached) for each in made.spaces))
+        own = replace(own, spaces=tuple(with_attached(each, attached) for each in made.spaces))
         try:
             plan = make_plan(own.scop, own.nests, Variant(attached)) if attached else None
         except IllegalVariantError:
@@ -262,75 +148,10 @@ def _fused(
         yield own
 
 
-def _with_attached(space: NestSpace, steps: tuple[Attach, ...]) -> NestSpace:
-    names = set(space.nest.statements)
-    following = any(step.statement in names for step in steps)
-    return replace(space, attached=following, leading=any(step.to in names for step in steps))
-
-
-def _distributed(space: VariantSpace) -> bool:
-    """Whether the nests of a space's scop come one after the other, as rewrites need it."""
-    return distributed(space.scop, space.nests) is not None
-
-
-def _space(left: RewrittenScop, source: Scop, about: _About, rewrites: tuple[ScopStep, ...]) -> VariantSpace:
-    kernels = about.kernels
-    scop, nests = left.scop, left.nests
-    matches = {(nest.index, kernel.name): left.matches(nest, kernel) for nest in nests for kernel in kernels}
-    spaces, reports = [], []
-    work = {nest.index: _accesses(scop, nest) for nest in nests}
-    for nest in nests:
-        shapes, kernel, refusals = _nest_shapes(scop, nest, kernels, matches, about.machine)
-        if not left.reassociate:
-            shapes = tuple(shape for shape in shapes if _sums_forwards(scop, nest, shape)) or (Shape(None),)
-            kernel = kernel if shapes[0].match is not None else None
-        way = left.directions[nest.index]
-        if shapes[0].match is None:
-            shapes = plain_shapes(scop, nest, way, about.machine)
-        # In loops of isl's there is nothing left to decide.
-        fixed = any(group.fixed and nest.statements[0] in group.statements for group in scop.shared)
-        minor = fixed or nest.transform is not None or work[nest.index] < MINOR_SHARE * sum(work.values())
-        outside = any(isinstance(each, Loop) and each.parallel for each in nest.prefix)
-        own_threads = 1 if outside or fixed else about.machine.threads
-        streams = _past_caches(scop, nests, nest, about.machine.second_cache_bytes)
-        space = NestSpace(scop, nest, way, shapes, about.machine, own_threads, minor, streamable=streams)
-        if kernel is not None and not any(space.legal_order(shape, space.default(shape).order) for shape in shapes):
-            refusals, kernel = {"": NoMatch("the order of the sum must be kept")}, None
-            space = replace(space, shapes=(Shape(None),))
-        spaces.append(space)
-        reports.append(NestReport(nest, kernel, refusals, sum(scop.statement(name).flops for name in nest.statements)))
-    return VariantSpace(
-        source,
-        scop,
-        left.dependences,
-        nests,
-        left.directions,
-        tuple(spaces),
-        tuple(reports),
-        {kernel.name: kernel for kernel in kernels},
-        {key: found for key, found in matches.items() if not isinstance(found, NoMatch)},
-        left.numerics,
-        rewrites,
-    )
-
-
-def _sums_forwards(scop: Scop, nest: Nest, shape: Shape) -> bool:
-    """Whether the loops that a microkernel sums over run as the microkernel does."""
-    if shape.match is None:
-        return True
-    ways = scop.statement(nest.statements[0]).directions
-    return all(ways[loop] == 1 for loop in (shape.match.k, *shape.batch))
-
-
-def _accesses(scop: Scop, nest: Nest) -> int:
-    statements = [scop.statement(name) for name in nest.statements]
-    return sum(statement.instances * len(statement.accesses) for statement in statements)
-
-
 def _alternatives(space: VariantSpace, about: _About) -> Iterator[VariantSpace]:
     """Spaces after rewrites, where these are legal and give a nest a microkernel, or don't need one."""
     yield from _rewritten(space, about)
-    if not _distributed(space):
+    if not is_distributed(space):
         return
     for rewrite in rewrites_of(Phase.NORMALIZATION):
         normal = _normal(space, rewrite, about)
@@ -406,7 +227,7 @@ def _rewritable(space: VariantSpace) -> Iterator[tuple[NestReport, Statement]]:
 
 def _rewritten(space: VariantSpace, about: _About) -> Iterator[VariantSpace]:
     """Spaces after a rewrite, and those that made ``space``."""
-    if not _distributed(space):
+    if not is_distributed(space):
         return
     others = rewrites_of(Phase.STATEMENT)
     for report, statement in _rewritable(space):
@@ -448,7 +269,7 @@ def _with_other_products(
     space: VariantSpace, rewrites: Sequence[Rewrite[Any]], about: _About
 ) -> Iterator[VariantSpace]:
     """Spaces of convolutions in tiles, and of products in quarters, where a microkernel takes what is multiplied."""
-    if not _distributed(space):
+    if not is_distributed(space):
         return
     for _, statement in _rewritable(space):
         for proposal in _proposals(space, statement, rewrites, about):
@@ -465,10 +286,10 @@ def _after(space: VariantSpace, proposal: Proposal, about: _About) -> VariantSpa
         left = rewritten(space.source, rewrites, numerics=space.numerics)
     except IllegalVariantError:
         return None
-    made = _space(left, space.source, about, steps)
+    made = space_of(left, space.source, about.kernels, about.machine, steps)
     if not proposal.attached:
         return made
-    spaces = tuple(_with_attached(each, proposal.attached) for each in made.spaces)
+    spaces = tuple(with_attached(each, proposal.attached) for each in made.spaces)
     return replace(made, spaces=spaces, rewrites=(*made.rewrites, *proposal.attached))
 
 

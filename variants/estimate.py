@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 from math import prod, sqrt
 
-from polydl.variants.build_space import VariantSpace
+from polydl.variants.variant_space import VariantSpace
 
 DRAWS = 300
 # Standard errors to each side that 95 % of a normal distribution lie within.

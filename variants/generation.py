@@ -9,8 +9,8 @@ from itertools import product
 from math import prod
 
 from polydl.ir.variant import Step, Variant
-from polydl.variants.build_space import VariantSpace
 from polydl.variants.choice import Choice
+from polydl.variants.variant_space import VariantSpace
 
 DRAWS_PER_VARIANT = 30
 # Shapes of calls around which the source's own order is always tried.

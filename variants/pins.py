@@ -23,12 +23,12 @@ from polydl.errors import OptionError
 from polydl.ir.variant import RewriteStep, ScopStep
 from polydl.match.product import NoMatch
 from polydl.plan.rewrite_steps import rewrite_of
-from polydl.variants.build_space import VariantSpace
 from polydl.variants.decisions import complete
 from polydl.variants.nest_facts import TimeLoop
 from polydl.variants.nest_model import order_name, tile_name
 from polydl.variants.shapes import plain_shapes
 from polydl.variants.space import NestSpace
+from polydl.variants.variant_space import VariantSpace
 
 _EXAMPLES = "order=i,j, tile i=32, microkernel=c, parallel=i, unroll=4, stream=no, vectors=0, no packing"
 # What is left to decisions.

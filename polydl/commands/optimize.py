@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from polydl.optimization.optimized import Optimization
     from polydl.optimization.shards import Shard
     from polydl.records.answers import Answer
-    from polydl.variants.build_space import VariantSpace
+    from polydl.variants.variant_space import VariantSpace
 
 
 @click.command()
@@ -225,8 +225,7 @@ def _optimized(
     from polydl.frontend.data import with_data
     from polydl.optimization.optimize import optimize
     from polydl.optimization.optimized import OptimizationInterrupted
-    from polydl.presentation import answer, measured, nest, results
-    from polydl.presentation.calibration import first_use_text
+    from polydl.presentation import nest
     from polydl.presentation.progress import progress_bar
     from polydl.report import documents
 
@@ -272,19 +271,11 @@ def _optimized(
             result = _with_earlier(result, {"parse": parsed - started, "variants": matched - detected})
             result = documents.write_report(result, directory)
     document = documents.optimization_document(result)
-    if result.first_use is not None and not detail.quiet:
-        click.echo(first_use_text(result.first_use), err=True)
-    if detail.verbose or (not run["run"] and not detail.quiet):
-        click.echo(nest.generation_text(result.generation, search.seed))
-        click.echo(f"Picks  {len(result.picks)} of {len(result.ranking.entries)}, ranked by {result.ranking.ranker}")
-        click.echo(f"\n{results.structure_table(result.picks, result.applied, machine)}\n")
-    if not detail.quiet:
-        click.echo(answer.answer_text(document, verbose=detail.verbose))
+    failures = _shown(result, document, directory, search.seed, runs=run["run"], detail=detail)
     if json_path is not None:
         write_document(document, json_path)
     if html_path is not None:
         write_page(document, html_path)
-    failures = measured.failures_text(document, directory)
     if failures:
         click.echo(failures, err=True)
     warn_of_store(result)
@@ -297,6 +288,24 @@ def _optimized(
         click.echo(f"polydl: there are fewer picks than shards: none is left for {run['shard']}", err=True)
         return 0
     return fail("no candidate passed" if result.tried else "there is no legal variant to run")
+
+
+def _shown(
+    result: Optimization, document: dict[str, Any], directory: Path, seed: int, *, runs: bool, detail: Detail
+) -> str:
+    """Print a result as far as is asked for; what is left to say of candidates that failed."""
+    from polydl.presentation import answer, measured, nest, results
+    from polydl.presentation.calibration import first_use_text
+
+    if result.first_use is not None and not detail.quiet:
+        click.echo(first_use_text(result.first_use), err=True)
+    if detail.verbose or (not runs and not detail.quiet):
+        click.echo(nest.generation_text(result.generation, seed))
+        click.echo(f"Picks  {len(result.picks)} of {len(result.ranking.entries)}, ranked by {result.ranking.ranker}")
+        click.echo(f"\n{results.structure_table(result.picks, result.applied, result.machine)}\n")
+    if not detail.quiet:
+        click.echo(answer.answer_text(document, verbose=detail.verbose))
+    return measured.failures_text(document, directory)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from polydl.plan.rewriting import rewritten
 from polydl.rewrite_contract import DrawsSteps, VariesSteps
 
 if TYPE_CHECKING:
-    from polydl.variants.build_space import VariantSpace
+    from polydl.variants.variant_space import VariantSpace
 
 # Draws until one of a space is legal.
 _TRIES = 8

@@ -36,7 +36,7 @@ from polydl.plan.apply import Applied
 from polydl.system.files import temporary_directory
 
 if TYPE_CHECKING:
-    from polydl.variants.build_space import VariantSpace
+    from polydl.variants.variant_space import VariantSpace
 
 # Draws for each variant that is wanted.
 _DRAWS = 4

@@ -9,7 +9,8 @@ from random import Random
 from polydl.fuzzing.far_counters import with_far_counter
 from polydl.fuzzing.general import general_nest
 from polydl.fuzzing.operators import convolution, operators, product, stencil
-from polydl.fuzzing.program import Loop, Program, Sum, c_text, fitted, flattened, nodes, with_loops
+from polydl.fuzzing.program import Loop, Program, Sum, fitted, flattened, nodes, with_loops
+from polydl.fuzzing.program_text import c_text
 from polydl.fuzzing.windows import triangle, windows
 from polydl.ir.numerics import NUMERICS, Numerics
 from polydl.machine import CacheLevel, Machine

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 
@@ -127,29 +127,14 @@ def library(
         return parse(path, function=function, defines=fixed, include_directories=include_directories)
 
     target = machine or Machine.detect()
-    most_operations = 1e9 * target.peak_gflops * timeout_seconds * _MOST_PEAK_PART
-
-    @cache
-    def scop_of(*values: int) -> Scop:
-        return read({each.name: value for each, value in zip(sizes, values, strict=True)})
-
-    def measurable(shape: Shape, part: float = 1.0) -> bool:
-        scop = scop_of(*shape.values())
-        return scop.flops <= part * most_operations and scop.footprint <= part * _MOST_MEMORY_PART * target.memory_bytes
-
     with fork_server():
         nest = read_symbolic(read, sizes, leading)
-        sampled = sampled_shapes(sizes, shapes, seed, measurable)
-        smaller = partial(measurable, part=_FURTHER_PART)
-        any_smaller = smaller({each.name: each.low for each in sizes})
-        drawn = sampled_shapes(sizes, _FURTHER * shapes, seed + 1, smaller) if any_smaller else ()
-        further = tuple(shape for shape in drawn if shape not in sampled)
-        scops, further_scops = ([scop_of(*shape.values()) for shape in some] for some in (sampled, further))
+        taken = _read_shapes(read, sizes, target, shapes, seed, timeout_seconds)
     product = symbolic_product(nest)
     exported = Naming(name, prefix).of(nest.scop.function.name)
     toolchain = Toolchain.find(compiler)
 
-    def tell(stage: str, done: int, total: int = len(sampled)) -> None:
+    def tell(stage: str, done: int, total: int = len(taken.sampled)) -> None:
         if progress is not None:
             progress(Stage(stage, done, total))
 
@@ -161,22 +146,19 @@ def library(
         temporary_directory() as directory,
         ShapeMeasuring(
             target, toolchain, directory, seed=seed, records=records, timeout_seconds=timeout_seconds,
-            shared_for=[*scops, *further_scops],
+            shared_for=[*taken.scops, *taken.further_scops],
         ) as measuring,
     ):  # fmt: skip
         usual = proved(nest, product, usual_kernels(nest, product, target), target)
         candidates = {each.id: each for each in usual}
-        for number, scop in enumerate(scops):
+        for number, scop in enumerate(taken.scops):
             winners = searched_kernels(
                 scop, nest, product, target, top_k=top_k, seed=seed, records=records, compiler=compiler,
                 timeout_seconds=timeout_seconds,
             )  # fmt: skip
-            searched = proved(nest, product, winners, target)
-            if searched:
-                at = measuring.times(scop, [code(each) for each in searched])
-                best = min((each for each in searched if each.id in at), key=lambda kernel: at[kernel.id], default=None)
-                if best is not None:
-                    candidates[best.id] = best
+            best = _fastest(proved(nest, product, winners, target), scop, code, measuring)
+            if best is not None:
+                candidates[best.id] = best
             tell("optimize", number + 1)
         if not candidates:
             raise UnsupportedConstructError(
@@ -185,16 +167,67 @@ def library(
             )  # fmt: skip
         sources = [code(each) for each in candidates.values()]
         times = []
-        for number, scop in enumerate(scops):
+        for number, scop in enumerate(taken.scops):
             times.append(measuring.times(scop, sources))
             tell("measure", number + 1)
         covering = smallest_cover(times, list(candidates), max_kernels, max_slowdown, [ORIGINAL])
         finalists = [code(candidates[name]) for name in dict.fromkeys([*covering, *(each.id for each in usual)])]
-        for number, scop in enumerate(further_scops):
+        for number, scop in enumerate(taken.further_scops):
             times.append(measuring.times(scop, finalists))
-            tell("decide", number + 1, len(further))
-    measured = MeasuredShapes((*sampled, *further), tuple(times), candidates)
+            tell("decide", number + 1, len(taken.further))
+    measured = MeasuredShapes((*taken.sampled, *taken.further), tuple(times), candidates)
     return chosen_library(nest, product, target, toolchain, measured, settings, read, exported, out)
+
+
+@dataclass(frozen=True)
+class _ReadShapes:
+    """The shapes that are measured, with the nest at each of them."""
+
+    #: those at which the nest is optimized
+    sampled: tuple[Shape, ...]
+    scops: tuple[Scop, ...]
+    #: those at which kernels are only measured
+    further: tuple[Shape, ...]
+    further_scops: tuple[Scop, ...]
+
+
+def _read_shapes(
+    read: Callable[[Shape], Scop],
+    sizes: Sequence[SizeRange],
+    machine: Machine,
+    count: int,
+    seed: int,
+    timeout_seconds: float,
+) -> _ReadShapes:
+    """``count`` shapes of the ranges, drawn by a seed, and further ones, that take little time and memory."""
+    most_operations = 1e9 * machine.peak_gflops * timeout_seconds * _MOST_PEAK_PART
+    most_bytes = _MOST_MEMORY_PART * machine.memory_bytes
+
+    @cache
+    def scop_of(*values: int) -> Scop:
+        return read({each.name: value for each, value in zip(sizes, values, strict=True)})
+
+    def measurable(shape: Shape, part: float = 1.0) -> bool:
+        scop = scop_of(*shape.values())
+        return scop.flops <= part * most_operations and scop.footprint <= part * most_bytes
+
+    sampled = sampled_shapes(sizes, count, seed, measurable)
+    smaller = partial(measurable, part=_FURTHER_PART)
+    any_smaller = smaller({each.name: each.low for each in sizes})
+    drawn = sampled_shapes(sizes, _FURTHER * count, seed + 1, smaller) if any_smaller else ()
+    further = tuple(shape for shape in drawn if shape not in sampled)
+    scops, further_scops = (tuple(scop_of(*shape.values()) for shape in some) for some in (sampled, further))
+    return _ReadShapes(sampled, scops, further, further_scops)
+
+
+def _fastest(
+    kernels: Sequence[Kernel], scop: Scop, code: Callable[[Kernel], KernelSource], measuring: ShapeMeasuring
+) -> Kernel | None:
+    """The fastest of some kernels at one shape, the nest of which is ``scop``; None if none has a time."""
+    if not kernels:
+        return None
+    times = measuring.times(scop, [code(each) for each in kernels])
+    return min((each for each in kernels if each.id in times), key=lambda kernel: times[kernel.id], default=None)
 
 
 def chosen_library(

@@ -31,7 +31,7 @@ from polydl.system.clock import Clock
 if TYPE_CHECKING:
     from polydl.optimization.next_picks import NextPicks
     from polydl.optimization.searching import Searching
-    from polydl.variants.build_space import VariantSpace
+    from polydl.variants.variant_space import VariantSpace
 
 
 _MOST_ROUNDS = 25

@@ -55,8 +55,8 @@ from polydl.system.files import temporary_directory
 if TYPE_CHECKING:
     from polydl.ir.ranking import RankedVariant
     from polydl.ir.variant import Variant
-    from polydl.variants.build_space import VariantSpace
     from polydl.variants.generation import Generation
+    from polydl.variants.variant_space import VariantSpace
 
 DEFAULT_TOP_K = 5
 

@@ -18,8 +18,8 @@ from polydl.plan.rewrite_steps import is_fused
 from polydl.system.clock import Clock
 
 if TYPE_CHECKING:
-    from polydl.variants.build_space import VariantSpace
     from polydl.variants.generation import Generation
+    from polydl.variants.variant_space import VariantSpace
 
 #: Variants with their places in a ranking (1 is first).
 Picks = tuple[tuple[int, RankedVariant], ...]

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from polydl.execute.callable import LoadedKernel, PreparedKernel
     from polydl.ir.variant import Variant
     from polydl.plan.apply import Applied
-    from polydl.variants.build_space import VariantSpace
     from polydl.variants.generation import Generation
+    from polydl.variants.variant_space import VariantSpace
 
 
 @dataclass(frozen=True, repr=False)

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from polydl.machine import Machine
     from polydl.optimization.shards import Shard
     from polydl.pipeline import ApplyOptions
-    from polydl.variants.build_space import VariantSpace
     from polydl.variants.generation import Generation
+    from polydl.variants.variant_space import VariantSpace
     from polydl.workloads import Element, Layout, Padding, Workload
 
 Command = Callable[..., Any]

@@ -16,11 +16,11 @@ from typing import Any
 
 from polydl.contracts.search import ABSENT
 from polydl.ir.variant import Variant
-from polydl.variants.build_space import VariantSpace
 from polydl.variants.choice import Choice
 from polydl.variants.decisions import Partial
 from polydl.variants.generation import variant_of
 from polydl.variants.space import NestSpace
+from polydl.variants.variant_space import VariantSpace
 
 REWRITES = "rewrites"
 
