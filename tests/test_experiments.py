@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import ctypes
 import json
 import os
 import subprocess
@@ -116,6 +117,70 @@ def test_batch_normalizations_are_grouped_by_size(table_of: TableOf) -> None:
     assert [line[0] for line in found[2:]] == ["in the second cache", "larger", "all"]
     assert [cell.split()[0] for cell in found[2][2:4]] == ["2.00", "2.00"]
     assert [cell.split()[0] for cell in found[2][5:]] == ["1.00", "1.00", "1.00"]
+
+
+def test_pytorch_has_a_column_where_it_was_asked(table_of: TableOf) -> None:
+    thrice = {name: [2.0] * 3 for name in ("unfused", "alone", "onednn_direct", "direct_fused", "openblas")}
+    seconds = thrice | {"fused": [1.0] * 3, "torch": [3.0] * 3}
+    pairs = [["unfused", "fused"], ["unfused", "alone"], ["onednn_direct", "direct_fused"]]
+    torch = [["torch", "direct_fused"], ["torch", "fused"]]
+    found = table_of("experiments.fusion.conv_postops", {"resnet_03:relu6": timed(pairs + torch, **seconds)})
+    assert found[0][-2:] == ["PyTorch / fused, both direct", "PyTorch / fused"]
+    assert [cell.split()[0] for cell in found[2][-2:]] == ["1.50", "3.00"]
+    row = timed([["openblas", "fused"], ["torch", "fused"]], **seconds)
+    row |= {"n": 640, "cpu": "GenuineIntel-6-143-8-48K", "implementations": 4, "run": 2, "rank_of_best": 1}
+    row |= {"first_of_best": 1.0, "worst_of_best": 0.5, "speedup_over_unfused": None}
+    found = table_of("experiments.fusion.sequences", {"atax:l2": row})
+    assert found[0][2:5] == ["OpenBLAS / polydl", "MKL / polydl", "PyTorch / polydl"]
+    assert found[2][2:5] == ["2.00 (2.00-2.00)", "", "3.00 (3.00-3.00)"]
+    kinds = [("torch", "infer"), ("torch", "train"), ("onednn", "infer"), ("onednn", "train")]
+    pairs = [[f"{peer}_{kind}", f"fused_{kind}"] for peer, kind in kinds]
+    jobs = {name: [2.0] * 3 for pair in pairs for name in pair}
+    found = table_of("experiments.fusion.bnorm", {"64,8,8": timed(pairs, **jobs) | {"bytes": 16_384}})
+    assert found[0][2:8] == ["inference: oneDNN", "PyTorch", "unfused", "GB/s", "training: oneDNN", "PyTorch"]
+    assert [found[2][place].split()[0] for place in (3, 7)] == ["1.00", "1.00"]
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "examples" / "sequences").glob("*.c")))
+def test_the_sequences_of_pytorch_are_those_of_c(name: str, tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    sequences = import_module("experiments.fusion.sequences_pytorch")
+    n, library = 24, tmp_path / "sequence.so"
+    source = sequences.EXAMPLES / f"{name}.c"
+    subprocess.run(["gcc", "-O1", "-w", "-shared", "-fPIC", f"-DN={n}", source, "-o", library], check=True)
+    given = sequences.operands(name, n)
+    expected = [each.clone() if isinstance(each, torch.Tensor) else each for each in given]
+    passed = [
+        ctypes.c_void_p(each.data_ptr()) if isinstance(each, torch.Tensor) else ctypes.c_float(each)
+        for each in expected
+    ]
+    getattr(ctypes.CDLL(str(library)), name)(*passed)
+    sequences.SEQUENCES[name](*given)
+    for computed, right in zip(given, expected, strict=True):
+        if isinstance(computed, torch.Tensor):
+            torch.testing.assert_close(computed, right, rtol=1e-4, atol=1e-5)
+
+
+def test_processes_time_their_jobs_in_the_same_rounds(run: Printed) -> None:
+    rounds = import_module("experiments.fusion.rounds")
+    says = """import json
+print(json.dumps({"jobs": ["one", "other"], "note": 1}), flush=True)
+while True:
+    try: job, repeats = map(int, input().split())
+    except EOFError: break
+    print((job + 1) / 1000, flush=True)
+"""
+    with (
+        rounds.Process((sys.executable, "-c", says), {}) as first,
+        rounds.Process((sys.executable, "-c", says), {}) as second,
+    ):
+        assert first.described() == second.described() == {"jobs": ["one", "other"], "note": 1}
+        samples = rounds.in_rounds({"a": (first, 0), "b": (first, 1), "c": (second, 0)}, 1, 0.0)
+    assert samples == {"a": [1e-3] * 5, "b": [2e-3] * 5, "c": [1e-3] * 5}
+    ended = rounds.Process((sys.executable, "-c", "raise SystemExit(3)"), {})
+    with ended, pytest.raises(ChildProcessError, match="status 3"):
+        ended.described()
 
 
 @pytest.mark.parametrize(("cpu", "says"), [("AuthenticAMD-25-1-1-32K", True), ("GenuineIntel-6-143-8-48K", False)])

@@ -1,4 +1,4 @@
-"""Batch normalization and ReLU, fused by polydl, beside its own unfused code and oneDNN's primitive.
+"""Batch normalization and ReLU, fused by polydl, beside its own unfused code, oneDNN's primitive and PyTorch.
 
     python -m experiments.fusion.bnorm --out results.json [64,56,56 ...] [--images 28]
     python -m experiments.fusion.bnorm --out results.json --table
@@ -8,8 +8,8 @@ the channels come in blocks of 16. Unfused, each nest of the source stays one of
 makes it: as one file, or with the last two nests in files of their own, so that the normalization's stores may go past
 the caches; whichever is faster. In training, partly fused is all but ReLU, which stays a nest of its own; if the rest
 writes past the caches, also the fastest one that leaves the tensor there for ReLU, whichever is better. The share of
-the bandwidth is that of a loop which only scales the same tensor into the same output. Needs oneDNN's headers
-(libdnnl-dev).
+the bandwidth is that of a loop which only scales the same tensor into the same output. PyTorch, if it is installed,
+takes the fastest of its ways (``pytorch.py``). Needs oneDNN's headers (libdnnl-dev).
 """
 
 from __future__ import annotations
@@ -21,7 +21,18 @@ from pathlib import Path
 from typing import Any
 
 import polydl
-from experiments.fusion.comparison import Row, drive, driver, fastest, geometric_mean, means_text, options, run_all
+from experiments.fusion.comparison import (
+    Row,
+    compared,
+    drive,
+    driver,
+    fastest,
+    geometric_mean,
+    means_text,
+    options,
+    run_all,
+    with_torch,
+)
 from experiments.tables import markdown
 from polydl.workloads import Convolution, suite, workload
 
@@ -101,10 +112,13 @@ def prepare(tensor: str, images: int, threads: int, folder: Path) -> Row:
 
 
 def measure(tensor: str, prepared: Row, seconds: float) -> Row:
-    arguments = (prepared["images"], *tensor.split(","), seconds, *prepared["libraries"].values())
-    pairs = [[f"{peer}_{kind}", f"fused_{kind}"] for kind in ("infer", "train") for peer in ("onednn", "unfused")]
+    sizes = (prepared["images"], *tensor.split(","))
+    peers = ("onednn", "torch", "unfused")
+    pairs = [[f"{peer}_{kind}", f"fused_{kind}"] for kind in ("infer", "train") for peer in peers]
     pairs += [["partly_fused_train", "fused_train"], ["scaling", "fused_infer"], ["scaling", "fused_train"]]
-    return drive(driver("bnorm_onednn", ["-ldnnl"]), arguments, prepared["threads"]) | {"compared": pairs}
+    program = driver("bnorm_onednn", ["-ldnnl"])
+    arguments = (*sizes, *prepared["libraries"].values())
+    return with_torch(drive(program, arguments, ("bnorm", *sizes), prepared["threads"], seconds), pairs)
 
 
 def main() -> None:
@@ -129,13 +143,16 @@ def table(rows: Mapping[str, Row]) -> list[str]:
             tensor
         ] = row
     groups["all"] = dict(rows)
-    heads = ["tensors", "number", "inference: oneDNN", "unfused", "GB/s", "training: oneDNN", "unfused", "partly fused"]
+    peers = {"onednn": "oneDNN"} | ({"torch": "PyTorch"} if compared(rows, "torch") else {}) | {"unfused": "unfused"}
+    infer, train = list(peers.values()), [*peers.values(), "partly fused"]
+    heads = ["tensors", "number", f"inference: {infer[0]}", *infer[1:], "GB/s", f"training: {train[0]}", *train[1:]]
     cells = []
     for name, group in groups.items():
         rates = [2 * row["bytes"] / statistics.median(fastest(row, "fused_infer")) / 1e9 for row in group.values()]
-        infer = [means_text(group, f"{peer}_infer", "fused_infer") for peer in ("onednn", "unfused")]
-        train = [means_text(group, f"{peer}_train", "fused_train") for peer in ("onednn", "unfused", "partly_fused")]
-        cells.append([name, str(len(group)), *infer, f"{geometric_mean(rates):.0f}", *train])
+        line = [means_text(group, f"{peer}_infer", "fused_infer") for peer in peers]
+        line.append(f"{geometric_mean(rates):.0f}")
+        line += [means_text(group, f"{peer}_train", "fused_train") for peer in (*peers, "partly_fused")]
+        cells.append([name, str(len(group)), *line])
     return markdown(heads, cells)
 
 

@@ -2,10 +2,10 @@
 // with ReLU inside and as two primitives, in the fastest of its layouts; inference and training. A loop that only scales the
 // tensor shows the bandwidth.
 //
-// Arguments: images, channels, height, width; seconds; then the libraries. For inference: fused, unfused, and the two nests
+// Arguments: images, channels, height, width; then the libraries. For inference: fused, unfused, and the two nests
 // apart. For training: fused, unfused, without ReLU, another one without ReLU or "-", and statistics, normalization and ReLU
 // apart.
-#include "interleaved.hpp"
+#include "jobs.hpp"
 
 #include <dnnl.hpp>
 
@@ -19,7 +19,6 @@ using TrainingPart = void(float *, const float *, const float *, const float *, 
 
 int main(int, char **arguments) {
     const long n = std::atol(arguments[1]), c = std::atol(arguments[2]), h = std::atol(arguments[3]), w = std::atol(arguments[4]);
-    const double budget = std::atof(arguments[5]);
     const size_t pixels = size_t(n) * c * h * w;
     float *in = aligned(pixels), *out = aligned(pixels), *expected = aligned(pixels);
     float *both = aligned(2 * c), *mean = aligned(c), *variance = aligned(c), *scale = aligned(c), *shift = aligned(c);
@@ -80,7 +79,7 @@ int main(int, char **arguments) {
         }
         return best;
     };
-    char **libraries = arguments + 6;
+    char **libraries = arguments + 5;
     auto inference = [&](int place) { return emitted<Inference>(libraries[place], "bnorm_relu"); };
     auto infers = [=](Inference *function) { return [=] { function(out, in, scale, shift); }; };
     auto trains = [=](int place) -> std::function<void()> {
@@ -123,6 +122,5 @@ int main(int, char **arguments) {
 #pragma omp parallel for simd
                         for (size_t i = 0; i < pixels; ++i) out[i] = 1.5f * in[i];
                     }});
-    interleave(jobs, budget);
-    std::printf("}\n");
+    answer(jobs);
 }

@@ -1,8 +1,8 @@
 """What the fusion experiments have in common: drivers that time side by side, results that survive a stop, ratios.
 
-A driver is a C++ program that loads the libraries which polydl emitted and times them and a peer in the same rounds
-(``interleaved.hpp``). Results are kept in a JSON file, one entry per problem, and written after each, so that a run may
-be stopped and goes on where it was.
+A driver is a C++ program that loads the libraries which polydl emitted and times them and a peer (``jobs.hpp``), in the
+same rounds as PyTorch in a process beside it (``rounds.py``). Results are kept in a JSON file, one entry per problem,
+and written after each, so that a run may be stopped and goes on where it was.
 """
 
 from __future__ import annotations
@@ -16,8 +16,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+from experiments.fusion.rounds import Process, in_rounds
 
 Row = dict[str, Any]
 
@@ -27,7 +31,7 @@ BUILD = HERE.parents[1] / "build" / "fusion"
 
 def driver(name: str, libraries: Sequence[str]) -> Path:
     """The compiled driver ``name``.cpp, made anew if its sources are newer."""
-    program, sources = BUILD / name, [HERE / f"{name}.cpp", HERE / "interleaved.hpp"]
+    program, sources = BUILD / name, [HERE / f"{name}.cpp", HERE / "jobs.hpp"]
     if not program.exists() or any(source.stat().st_mtime > program.stat().st_mtime for source in sources):
         BUILD.mkdir(parents=True, exist_ok=True)
         command = [
@@ -47,16 +51,40 @@ def driver(name: str, libraries: Sequence[str]) -> Path:
 
 
 def drive(
-    program: Path, arguments: Iterable[object], threads: int, environment: Mapping[str, str] | None = None
+    program: Path,
+    arguments: Iterable[object],
+    torch: Iterable[object],
+    threads: int,
+    seconds: float,
+    environment: Mapping[str, str] | None = None,
 ) -> Row:
-    """What the driver found, as a dictionary."""
-    environment_of_job = (
-        os.environ | {"OMP_NUM_THREADS": str(threads), "OMP_PROC_BIND": "true"} | dict(environment or {})
-    )
-    command = [str(program), *map(str, arguments)]
-    ended = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment_of_job)
-    row: Row = json.loads(ended.stdout)
-    return row
+    """The seconds of all jobs of a driver and of PyTorch, timed for so long in rounds, and what both say of themselves.
+
+    ``arguments`` are the driver's, and ``torch`` those of ``pytorch.py`` behind the number of threads; without PyTorch
+    its jobs are left out.
+    """
+    around = os.environ | {"OMP_NUM_THREADS": str(threads), "OMP_PROC_BIND": "true"} | dict(environment or {})
+    commands: list[tuple[Sequence[object], Path | None]] = [((program, *arguments), None)]
+    if find_spec("torch") is None:
+        print("PyTorch is not installed: make .venv/installed-bench", file=sys.stderr)
+    else:
+        asked = (sys.executable, "-m", "experiments.fusion.pytorch", threads, *torch)
+        # It tries its ways before the driver tries those of oneDNN.
+        commands.insert(0, (asked, HERE.parents[1]))
+    row: Row = {}
+    with ExitStack() as stack:
+        jobs = {}
+        for command, folder in commands:
+            process = stack.enter_context(Process(command, around, folder))
+            said = process.described()
+            jobs |= {name: (process, number) for number, name in enumerate(said.pop("jobs"))}
+            row |= said
+        return row | {"seconds": in_rounds(jobs, threads, seconds)}
+
+
+def with_torch(row: Row, pairs: Sequence[Sequence[str]]) -> Row:
+    """The row, with those of the pairs of jobs that it has: PyTorch's only where that is installed."""
+    return row | {"compared": [list(pair) for pair in pairs if not pair[0].startswith("torch") or "torch" in row]}
 
 
 def options(description: str | None) -> argparse.ArgumentParser:
@@ -148,3 +176,8 @@ def means_text(rows: Mapping[str, Row], slower: str, faster: str) -> str:
     ratios = [ratio(row, slower, faster) for row in asked]
     value, low, high = (geometric_mean([triple[place] for triple in ratios]) for place in range(3))
     return f"{value:.2f} ({low:.2f}-{high:.2f}), {min(triple[0] for triple in ratios):.2f}"
+
+
+def compared(rows: Mapping[str, Row], peer: str) -> bool:
+    """Whether any row has been compared with that peer."""
+    return any(slower.startswith(peer) for row in rows.values() for slower, _ in row["compared"])

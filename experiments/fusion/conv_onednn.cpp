@@ -3,9 +3,9 @@
 // has, and in the fastest direct one.
 //
 // Arguments: relu6 or bias_relu; images, channels, filters, height, width, filter size, padding, stride; the blocks of
-// input and output channels; seconds; the name of the function; then the libraries: fused, unfused, of the convolution, of
+// input and output channels; the name of the function; then the libraries: fused, unfused, of the convolution, of
 // all that follows in one, fused and computing every product, and of each operator that follows.
-#include "interleaved.hpp"
+#include "jobs.hpp"
 
 #include <dnnl.hpp>
 
@@ -110,18 +110,17 @@ int main(int, char **arguments) {
             } catch (const error &) {
             }
     if (other.seconds < peers[0].seconds) peers.push_back(other);
-    const double budget = std::atof(arguments[12]);
-    char **libraries = arguments + 14;
+    char **libraries = arguments + 13;
     using Step = std::function<void(float *)>;
     auto whole = [=](const char *library) -> Step {
-        if (with_bias) return [=, run = emitted<WithBias>(library, arguments[13])](float *to) { run(to, filter, input, bias); };
-        return [=, run = emitted<Convolution>(library, arguments[13])](float *to) { run(to, filter, input); };
+        if (with_bias) return [=, run = emitted<WithBias>(library, arguments[12])](float *to) { run(to, filter, input, bias); };
+        return [=, run = emitted<Convolution>(library, arguments[12])](float *to) { run(to, filter, input); };
     };
     auto after = [=](const char *library) -> Step {
         if (with_bias) return [=, run = emitted<BiasOperator>(library, "post_operations")](float *to) { run(to, bias); };
         return emitted<Operator>(library, "post_operations");
     };
-    auto *convolution = emitted<Convolution>(libraries[2], arguments[13]);
+    auto *convolution = emitted<Convolution>(libraries[2], arguments[12]);
     const Step fused = whole(libraries[0]), unfused = whole(libraries[1]), rest = after(libraries[3]);
     std::vector<Step> operators;
     for (char **library = libraries + 5; *library; ++library) operators.push_back(after(*library));
@@ -153,6 +152,5 @@ int main(int, char **arguments) {
     for (const float *found : {output, separate, apart, operators.size() > 1 ? partly : apart, direct})
         std::printf("%s%.3g", found == output ? "" : ", ", difference(found, blocked, n * k * oh * ow));
     std::printf("], ");
-    interleave(jobs, budget);
-    std::printf("}\n");
+    answer(jobs);
 }

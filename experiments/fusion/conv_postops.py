@@ -1,4 +1,4 @@
-"""Convolutions with ReLU6 or with bias and ReLU, fused by polydl, beside its own unfused code and oneDNN.
+"""Convolutions with ReLU6 or with bias and ReLU, fused by polydl, beside its own unfused code, oneDNN and PyTorch.
 
     python -m experiments.fusion.conv_postops --out results.json [resnet_03:relu6 ...] [--images 28]
     python -m experiments.fusion.conv_postops --out results.json --table
@@ -8,7 +8,8 @@ polydl's best, and its best direct one beside polydl's fastest fused code that c
 nest of the source stays one of its own, at the fastest that polydl makes it: as one file, or in a file each, whichever
 is faster. Partly fused is the convolution, then bias and ReLU in one nest of their own. The convolution alone shows
 what fusion would gain if the operators cost nothing. Activations and filters are blocked; polydl's input is padded
-beforehand. Needs oneDNN's headers (libdnnl-dev).
+beforehand. PyTorch, if it is installed, takes the fastest of its ways (``pytorch.py``), all of them direct. Needs
+oneDNN's headers (libdnnl-dev).
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import polydl
-from experiments.fusion.comparison import Row, drive, driver, means_text, options, run_all
+from experiments.fusion.comparison import Row, compared, drive, driver, means_text, options, run_all, with_torch
 from experiments.tables import markdown
 from polydl.workloads import Convolution, Workload, suite, workload
 
@@ -84,13 +85,15 @@ def measure(problem: str, prepared: Row, seconds: float) -> Row:
     layer = workload(name, images=prepared["images"])
     p = layer.problem
     assert isinstance(p, Convolution)
-    sizes = (p.images, p.channels, p.filters, p.height, p.width, p.kernel_height, p.pad_height, p.stride, *layer.blocks)
+    sizes = (p.images, p.channels, p.filters, p.height, p.width, p.kernel_height, p.pad_height, p.stride)
     libraries = dict(prepared["libraries"])
     first = [libraries.pop(kind) for kind in ("fused", "unfused", "convolution", "after", "direct")]
-    arguments = (operations, *sizes, seconds, layer.function, *first, *libraries.values())
-    row = drive(driver("conv_onednn", ["-ldnnl"]), arguments, prepared["threads"])
+    program = driver("conv_onednn", ["-ldnnl"])
+    arguments = (operations, *sizes, *layer.blocks, layer.function, *first, *libraries.values())
+    row = drive(program, arguments, ("conv", operations, *sizes), prepared["threads"], seconds)
     pairs = [["unfused", "fused"], ["unfused", "alone"], ["onednn_direct", "direct_fused"], ["onednn", "fused"]]
-    return row | {"compared": pairs + ([["partly_fused", "fused"]] if operations == "bias_relu" else [])}
+    pairs += [["torch", "direct_fused"], ["torch", "fused"]]
+    return with_torch(row, pairs + ([["partly_fused", "fused"]] if operations == "bias_relu" else []))
 
 
 def table(rows: Mapping[str, Row]) -> list[str]:
@@ -100,16 +103,16 @@ def table(rows: Mapping[str, Row]) -> list[str]:
         name, operations = problem.split(":")
         groups.setdefault(f"{name.split('_')[0]}, {operations.replace('_', ' and ')}", {})[problem] = row
     groups["all"] = dict(rows)
-    pairs = [("unfused", "fused"), ("unfused", "alone"), ("onednn_direct", "direct_fused"), ("onednn", "fused")]
-    heads = [
-        "layers",
-        "number",
-        "unfused / fused",
-        "at most",
-        "oneDNN / fused, both direct",
-        "oneDNN / fused, both best",
-    ]
-    return markdown(heads, [[name, str(len(group)), *(means_text(group, *pair) for pair in pairs)]
+    columns = {
+        "unfused / fused": ("unfused", "fused"),
+        "at most": ("unfused", "alone"),
+        "oneDNN / fused, both direct": ("onednn_direct", "direct_fused"),
+        "oneDNN / fused, both best": ("onednn", "fused"),
+    }
+    if compared(rows, "torch"):
+        columns |= {"PyTorch / fused, both direct": ("torch", "direct_fused"), "PyTorch / fused": ("torch", "fused")}
+    heads = ["layers", "number", *columns]
+    return markdown(heads, [[name, str(len(group)), *(means_text(group, *pair) for pair in columns.values())]
                             for name, group in groups.items()])  # fmt: skip
 
 

@@ -1,10 +1,11 @@
-"""Eleven sequences of BLAS calls as polydl fuses them, beside the same sequences of calls to OpenBLAS and MKL.
+"""Eleven sequences of BLAS calls as polydl fuses them, beside the same calls to OpenBLAS, MKL and PyTorch.
 
     python -m experiments.fusion.sequences --out results.json [gemver:l2 ...] [--mkl LIBRARY]
     python -m experiments.fusion.sequences --out results.json --table
 
 One thread, float. ``l2`` problems fit into 2 MiB, those named ``memory`` take some 1 GB. OpenBLAS is the system's
-(libopenblas0), MKL's libmkl_rt comes with ``pip install mkl``. Beside the times: how many implementations there are,
+(libopenblas0), MKL's libmkl_rt comes with ``pip install mkl``; PyTorch, if it is installed, calls its operators one by
+one or compiled, whichever is faster (``pytorch.py``). Beside the times: how many implementations there are,
 which place the fastest of those that were run has in the ranking, and how close the first one and the last one come.
 """
 
@@ -16,7 +17,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import polydl
-from experiments.fusion.comparison import Row, drive, driver, means_text, options, ratio, run_all
+from experiments.fusion.comparison import Row, compared, drive, driver, means_text, options, ratio, run_all, with_torch
 from experiments.tables import markdown
 
 _AMD = "MKL takes its AVX2 path on processors of AMD."
@@ -76,18 +77,18 @@ def prepare(problem: str, folder: Path) -> Row:
 
 def measure(problem: str, prepared: Row, seconds: float, mkl: str | None) -> Row:
     peers = libraries(mkl)
-    arguments = [problem.split(":")[0], prepared["n"], seconds, *prepared["libraries"], "-"]
-    arguments += [f"{name}={library}" for name, library in peers.items()]
+    asked = (problem.split(":")[0], prepared["n"])
+    arguments = [*asked, *prepared["libraries"], "-", *(f"{name}={library}" for name, library in peers.items())]
     environment = {"OPENBLAS_NUM_THREADS": "1", "MKL_THREADING_LAYER": "SEQUENTIAL"}
-    return drive(driver("sequences_blas", []), arguments, 1, environment) | {
-        "compared": [[name, "fused"] for name in peers]
-    }
+    row = drive(driver("sequences_blas", []), arguments, ("sequence", *asked), 1, seconds, environment)
+    return with_torch(row, [[name, "fused"] for name in (*peers, "torch")])
 
 
 def table(rows: Mapping[str, Row]) -> list[str]:
     """Lines of a table in Markdown; in the last rows, geometric means by place and the worst sequence's ratio."""
-    heads = ["sequence", "N", "OpenBLAS / polydl", "MKL / polydl", "unfused / fused", "implementations", "run",
-             "rank of the best", "first / best", "worst / best"]  # fmt: skip
+    peers = {"openblas": "OpenBLAS", "mkl": "MKL"} | ({"torch": "PyTorch"} if compared(rows, "torch") else {})
+    heads = ["sequence", "N", *(f"{name} / polydl" for name in peers.values()), "unfused / fused",
+             "implementations", "run", "rank of the best", "first / best", "worst / best"]  # fmt: skip
     cells = []
     for problem, row in rows.items():
         gain, first = row["speedup_over_unfused"], row["first_of_best"]
@@ -95,7 +96,7 @@ def table(rows: Mapping[str, Row]) -> list[str]:
             problem,
             f"{row['n']:,}",
             *("{:.2f} ({:.2f}-{:.2f})".format(*ratio(row, peer, "fused")) if [peer, "fused"] in row["compared"] else ""
-              for peer in ("openblas", "mkl")),
+              for peer in peers),
             f"{gain:.2f}" if gain else "",
             f"{row['implementations']:,}",
             str(row["run"]),
@@ -106,7 +107,7 @@ def table(rows: Mapping[str, Row]) -> list[str]:
     for place in ("l2", "memory"):
         chosen = {name: row for name, row in rows.items() if name.endswith(place)}
         if chosen:
-            means = [means_text(chosen, peer, "fused") for peer in ("openblas", "mkl")]
+            means = [means_text(chosen, peer, "fused") for peer in peers]
             cells.append([f"all {place}", "", *means, *[""] * 6])
     notes = [f"\n{_AMD}" for row in rows.values() if row["cpu"].startswith("AuthenticAMD")][:1]
     return [*markdown(heads, cells), *notes]

@@ -1,9 +1,9 @@
 // A sequence of BLAS calls, and the nest that polydl made of it. The BLAS is loaded: OpenBLAS, MKL or any other with the C
 // interface; all of them with one thread.
 //
-// Arguments: name of the sequence, N, seconds, polydl's fused library, its unfused one or "-", then name=library for
+// Arguments: name of the sequence, N, polydl's fused library, its unfused one or "-", then name=library for
 // each BLAS.
-#include "interleaved.hpp"
+#include "jobs.hpp"
 
 #include <type_traits>
 
@@ -137,16 +137,15 @@ Sequence made(const std::string &name) {
 int main(int count, char **arguments) {
     const std::string name = arguments[1];
     n = std::atoi(arguments[2]);
-    const double budget = std::atof(arguments[3]);
     const Sequence sequence = made(name);
     std::vector<Job> jobs;
     const char *own[] = {"fused", "unfused"};
     for (int i = 0; i < 2; ++i)
-        if (std::strcmp(arguments[4 + i], "-")) {
-            void *function = reinterpret_cast<void *>(emitted<void()>(arguments[4 + i], name.c_str()));
+        if (std::strcmp(arguments[3 + i], "-")) {
+            void *function = reinterpret_cast<void *>(emitted<void()>(arguments[3 + i], name.c_str()));
             jobs.push_back({own[i], [=] { sequence.nest(function); }});
         }
-    for (int i = 6; i < count; ++i) {
+    for (int i = 5; i < count; ++i) {
         const std::string word = arguments[i];
         const size_t split = word.find('=');
         const Blas blas(word.substr(split + 1).c_str());
@@ -167,6 +166,5 @@ int main(int count, char **arguments) {
         if (j) std::printf("%s\"%s\": %.3g", j > 1 ? ", " : "", jobs[j].name.c_str(), worst);
     }
     std::printf("}, ");
-    interleave(jobs, budget);
-    std::printf("}\n");
+    answer(jobs);
 }

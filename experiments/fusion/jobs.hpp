@@ -1,6 +1,6 @@
-// Jobs timed side by side: in each round every job once, in random order. Prints the seconds of all rounds as JSON.
-#ifndef INTERLEAVED_HPP
-#define INTERLEAVED_HPP
+// Jobs that are timed when rounds.py asks for them.
+#ifndef JOBS_HPP
+#define JOBS_HPP
 
 #include <dlfcn.h>
 
@@ -49,36 +49,19 @@ inline double difference(const float *found, const float *expected, size_t count
     return std::sqrt(apart / std::max(size, 1e-300));
 }
 
-// Until the time is up, but at least 5 rounds and at most 60; each sample lasts at least some milliseconds.
-inline void interleave(const std::vector<Job> &jobs, double budget_seconds, double sample_seconds = 4e-3) {
-    std::vector<int> repeats;
-    for (const Job &job : jobs) {
-        job.run();
+// Prints the names of all jobs, and then answers each line "job repeats" with the seconds of a run: the mean of so many,
+// after one that does not count.
+inline void answer(const std::vector<Job> &jobs) {
+    std::printf("\"jobs\": [");
+    for (const Job &job : jobs) std::printf("%s\"%s\"", &job == &jobs[0] ? "" : ", ", job.name.c_str());
+    std::printf("]}\n"), std::fflush(stdout);
+    unsigned job, repeats;
+    while (std::scanf("%u %u", &job, &repeats) == 2) {
+        jobs.at(job).run();
         const double start = clock_seconds();
-        job.run();
-        repeats.push_back(std::max(1, int(sample_seconds / std::max(1e-7, clock_seconds() - start))));
+        for (unsigned r = 0; r < repeats; ++r) jobs[job].run();
+        std::printf("%.6g\n", (clock_seconds() - start) / repeats), std::fflush(stdout);
     }
-    std::vector<std::vector<double>> seconds(jobs.size());
-    std::vector<size_t> order(jobs.size());
-    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::mt19937 random(11);
-    const double end = clock_seconds() + budget_seconds;
-    for (int round = 0; round < 60 && (round < 5 || clock_seconds() < end); ++round) {
-        std::shuffle(order.begin(), order.end(), random);
-        for (size_t i : order) {
-            jobs[i].run();
-            const double start = clock_seconds();
-            for (int r = 0; r < repeats[i]; ++r) jobs[i].run();
-            seconds[i].push_back((clock_seconds() - start) / repeats[i]);
-        }
-    }
-    std::printf("\"seconds\": {");
-    for (size_t i = 0; i < jobs.size(); ++i) {
-        std::printf("%s\"%s\": [", i ? ", " : "", jobs[i].name.c_str());
-        for (size_t k = 0; k < seconds[i].size(); ++k) std::printf("%s%.6g", k ? ", " : "", seconds[i][k]);
-        std::printf("]");
-    }
-    std::printf("}");
 }
 
 #endif
