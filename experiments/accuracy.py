@@ -1,9 +1,10 @@
 """Rounding errors of each way to multiply, against the nest in double: what docs/reference/accuracy.md reports.
 
-The source compiled without reordering, a variant with sums in any order, and each tile size of Winograd's and each cut
-of Strassen's algorithm compute the same workloads from the same inputs; the products of bfloat16 parts that ``c-amx``
-computes in tile registers are added up here as these do, so that no such processor is needed. Run it from the root of
-the repository:
+The source compiled without reordering, a variant with sums in any order, each tile size of Winograd's (also behind
+``polyphase``) and each cut of Strassen's algorithm, factors that ``materialize`` takes in another order, and
+``libxsmm-bf16`` where the processor has it, compute the same problems from the same inputs; the products of bfloat16
+parts that ``c-amx`` computes in tile registers are added up here as these do, so that no such processor is needed.
+Quotients and functions are in ``accuracy_functions.py``. Run it from the root of the repository:
 
     python -m experiments.accuracy measure
     python -m experiments.accuracy tables
@@ -27,17 +28,19 @@ from numpy.typing import NDArray
 
 from polydl import bfloat16, pipeline, registry, workloads
 from polydl.execute.toolchain import Toolchain
-from polydl.ir.numerics import Rounding
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Variant
 from polydl.machine import Machine
+from polydl.variants.build_space import VariantSpace
 
 RESULTS = Path(__file__).parent / "data" / "accuracy.csv"
-# One image each: layers of three by three and of five by five taps, and products.
+# One image each: layers of three by three and of five by five taps, one in steps of two, and products.
 WORKLOADS = (
-    "resnet_03", "resnet_07", "resnet_12", "resnet_17", "alexnet_02", "gemm_256x256x256", "gemm_256x256x1024",
-    "gemm_256x256x4096", "gemm_512x512x512",
+    "resnet_03", "resnet_07", "resnet_12", "resnet_17", "alexnet_02", "conv_64x64x56x56x3x3s2p1", "gemm_256x256x256",
+    "gemm_256x256x1024", "gemm_256x256x4096", "gemm_512x512x512",
 )  # fmt: skip
+# Products that are measured with each term scaled, and of bfloat16s, besides.
+SCALED = NARROW = ("gemm_256x256x256", "gemm_256x256x1024")
 INPUTS = ("normal", "0 to 1")
 SEED = 18
 # Half the spacing of floats at 1.
@@ -45,6 +48,7 @@ UNIT = 2.0**-24
 SOURCE, ANY_ORDER, SPLIT = "source", "sums in any order", "floats as three bfloat16s"
 # Neither vectors nor multiply-adds: operations as the source has them.
 PLAIN = ("-O1", "-fno-tree-vectorize", "-ffp-contract=off", "-w", "-shared", "-fPIC")
+HEADERS = Path(__file__).parents[1] / "polydl" / "include"
 # Steps of k that a tile instruction multiplies before it adds to the sums.
 TILE_STEPS = 32
 
@@ -72,13 +76,54 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Problem:
+    """A nest whose errors are measured."""
+
+    name: str
+    function: str
+    source: str
+    #: of all sums
+    products: float
+    #: that all of its variants use
+    microkernel: str = "c"
+
+    @property
+    def in_double(self) -> str:
+        """The nest with ``double`` in place of ``float`` and bfloat16."""
+        text = self.source.replace("#include <polydl/bfloat16.h>", "#define bfloat16_to_float(x) (x)")
+        return re.sub(r"\b(?:float|bfloat16)\b", "double", text)
+
+
+def problems() -> Iterator[Problem]:
+    """All of them, in the order of the table."""
+    for name in WORKLOADS:
+        ready = workloads.workload(name, layout="row-major" if name.startswith("gemm") else "nhwc")
+        products = ready.flops / 2
+        yield Problem(name, ready.function, ready.source, products)
+        if name in SCALED:
+            yield Problem(f"{name}, scaled", ready.function, scaled(ready), products)
+        if name in NARROW:
+            ready = workloads.workload(name, layout="row-major", element="bfloat16")
+            yield Problem(ready.name, ready.function, ready.source, products, microkernel="libxsmm-bf16")
+
+
+def scaled(product: workloads.Workload) -> str:
+    """Its nest with a factor for each step of k, which meets the product of the other two."""
+    assert isinstance(product.problem, workloads.MatrixProduct)
+    declared = product.source.replace("const float B[", f"const float s[{product.problem.k}],\n const float B[")
+    return declared.replace("A[i][k] * B[k][j]", "s[k] * (A[i][k] * B[k][j])")
+
+
+@dataclass(frozen=True)
 class Operands:
-    """The arrays of a workload."""
+    """The arrays of a problem."""
 
     #: name of the one that is written
     output: str
     #: by name
     arrays: Mapping[str, Values]
+    #: names of those of bfloat16s
+    narrow: frozenset[str]
 
     @property
     def inputs(self) -> tuple[Values, ...]:
@@ -90,20 +135,26 @@ def operands(scop: Scop, inputs: str) -> Operands:
     generator = np.random.default_rng(SEED)
     draw = generator.standard_normal if inputs == "normal" else generator.random
     (output,) = {access.array for statement in scop.statements for access in statement.writes}
+    narrow = frozenset(array.name for array in scop.arrays if array.element == "bfloat16")
     arrays: dict[str, Values] = {}
     for parameter in scop.function.parameters:
-        extents = scop.array(parameter.array).extents
-        arrays[parameter.array] = draw(extents).astype(np.float32)
+        name = parameter.array
+        arrays[name] = draw(scop.array(name).extents).astype(np.float32)
+        if name in narrow:
+            arrays[name] = bfloat16.to_float(bfloat16.from_float(arrays[name]))
     arrays[output][...] = 0
-    return Operands(output, arrays)
+    return Operands(output, arrays, narrow)
 
 
 def run(library: Path, function: str, given: Operands, *, kind: type = np.float32, absolute: bool = False) -> Values:
     """The output of a compiled nest, in double."""
-    copies = {
-        name: np.ascontiguousarray(np.abs(values) if absolute else values, kind)
-        for name, values in given.arrays.items()
-    }
+
+    def passed(name: str, values: Values) -> Values:
+        values = np.abs(values) if absolute else values
+        narrow = name in given.narrow and kind is np.float32
+        return np.ascontiguousarray(bfloat16.from_float(values) if narrow else values.astype(kind))
+
+    copies = {name: passed(name, values) for name, values in given.arrays.items()}
     getattr(ctypes.CDLL(str(library)), function)(*(ctypes.c_void_p(each.ctypes.data) for each in copies.values()))
     return copies[given.output].astype(np.float64)
 
@@ -138,19 +189,22 @@ class Reference:
 def compiled(text: str, toolchain: Toolchain, directory: Path, name: str) -> Path:
     source, library = directory / f"{name}.c", directory / f"{name}.so"
     source.write_text(text)
-    subprocess.run([str(toolchain.path), *PLAIN, str(source), "-o", str(library)], check=True)
+    subprocess.run([str(toolchain.path), *PLAIN, f"-I{HEADERS}", str(source), "-o", str(library)], check=True)
     return library
 
 
-def methods(scop: Scop, machine: Machine) -> Iterator[tuple[Variant, Rounding]]:
-    """The first variant of each way to multiply with the microkernel ``c``, and what its a-priori error is."""
-    space = pipeline.space_on(scop, machine, microkernel="c", numerics="fast")
-    found: dict[tuple[str, ...], tuple[Variant, Rounding]] = {}
+def methods(space: VariantSpace, microkernel: str) -> Iterator[tuple[str, Variant, float]]:
+    """The first variant of each way to multiply with the microkernel, its name before, and its a-priori error."""
+    found: dict[str, tuple[Variant, float]] = {}
     for variant in pipeline.generate(space, max_variants=2000).variants:
         applied = space.apply(variant)
         if applied.uses:
-            found.setdefault(applied.rounding.methods, (variant, applied.rounding))
-    yield from found.values()
+            words = applied.rounding.methods if microkernel == "c" else (f"`{microkernel}`, of bfloat16s",)
+            behind = any(step["step"] == "polyphase" for step in variant.to_json())
+            name = f"{'; '.join(words) or ANY_ORDER}{', polyphase' if behind else ''}"
+            found.setdefault(name, (variant, _rounded(applied.rounding.error_factor)))
+    for name, (variant, factor) in found.items():
+        yield name, variant, factor
 
 
 def split_product(a: Values, b: Values) -> Values:
@@ -179,32 +233,32 @@ def _parts(values: Values) -> list[Values]:
     return parts
 
 
-def measured(name: str, machine: Machine, toolchain: Toolchain, directory: Path) -> Iterator[Row]:
-    """The rows of one workload."""
-    ready = workloads.workload(name, layout="row-major" if name.startswith("gemm") else "nhwc")
-    scop = pipeline.parse(ready.write(directory))
-    source = compiled(ready.source, toolchain, directory, "source")
-    double = compiled(re.sub(r"\bfloat\b", "double", ready.source), toolchain, directory, "double")
-    ways = list(methods(scop, machine))
-    executor = registry.load("executors", "local")
-    space = pipeline.space_on(scop, machine, microkernel="c", numerics="fast")
-    kernels = [pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant, _ in ways]
-    built = executor.build(kernels, toolchain, directory)
-    terms = ready.flops / 2 / scop.array(operands(scop, INPUTS[0]).output).elements
+def measured(problem: Problem, machine: Machine, toolchain: Toolchain, directory: Path) -> Iterator[Row]:
+    """The rows of one problem."""
+    path = directory / "nest.c"
+    path.write_text(problem.source, encoding="utf-8")
+    scop = pipeline.parse(path)
+    source = compiled(problem.source, toolchain, directory, "source")
+    double = compiled(problem.in_double, toolchain, directory, "double")
+    space = pipeline.space_on(scop, machine, microkernel=problem.microkernel, numerics="fast")
+    ways = list(methods(space, problem.microkernel))
+    kernels = [pipeline.kernel(space.apply(variant), machine.vector_bytes) for _, variant, _ in ways]
+    built = registry.load("executors", "local").build(kernels, toolchain, directory)
+    terms = problem.products / scop.array(operands(scop, INPUTS[0]).output).elements
     for inputs in INPUTS:
         given = operands(scop, inputs)
-        reference = Reference.of(double, ready.function, given)
+        reference = Reference.of(double, problem.function, given)
 
-        yield Row(name, terms, inputs, SOURCE, 1.0, *reference.errors(run(source, ready.function, given)))
-        for (_, rounding), each in zip(ways, built, strict=True):
+        def row(method: str, factor: float, result: Values, inputs: str = inputs, to: Reference = reference) -> Row:
+            return Row(problem.name, terms, inputs, method, factor, *to.errors(result))
+
+        yield row(SOURCE, 1.0, run(source, problem.function, given))
+        for (method, _, factor), each in zip(ways, built, strict=True):
             assert each.library is not None, each.message
-            method, factor = "; ".join(rounding.methods) or ANY_ORDER, _rounded(rounding.error_factor)
-            result = run(each.library, ready.function, given)
-            yield Row(name, terms, inputs, method, factor, *reference.errors(result))
-        if name.startswith("gemm"):
+            yield row(method, factor, run(each.library, problem.function, given))
+        if set(given.arrays) == {"A", "B", "C"} and not given.narrow:
             factor = registry.load("microkernels", "c-amx").rounding("float").error_factor
-            result = split_product(given.arrays["A"], given.arrays["B"])
-            yield Row(name, terms, inputs, SPLIT, factor, *reference.errors(result))
+            yield row(SPLIT, factor, split_product(given.arrays["A"], given.arrays["B"]))
 
 
 def _rounded(value: float) -> float:
@@ -270,8 +324,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as directory:
         write(
             row
-            for number, name in enumerate(WORKLOADS)
-            for row in measured(name, machine, toolchain, _made(Path(directory, str(number))))
+            for number, problem in enumerate(problems())
+            for row in measured(problem, machine, toolchain, _made(Path(directory, str(number))))
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import runpy
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np
@@ -248,6 +249,17 @@ def test_the_tables_are_those_of_the_data() -> None:
     assert len({row.workload for row in rows}) >= 9
     for table in EXPERIMENT["tables"](rows).split("\n\n"):
         assert table.strip() in page
+
+
+def test_errors_of_functions_and_quotients_are_those_of_the_data_and_within_what_is_admitted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    experiment = import_module("experiments.accuracy_functions")
+    rows = experiment.read()
+    assert {(row.operation, row.element) for row in rows} == set(experiment.operations())
+    assert experiment.tables(rows) in (ROOT / "docs" / "reference" / "accuracy.md").read_text(encoding="utf-8")
+    assert [row for row in rows if row.emitted > row.a_priori] == []
 
 
 def test_what_is_measured_is_near_what_is_expected() -> None:

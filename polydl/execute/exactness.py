@@ -38,7 +38,10 @@ from polydl.system.sandbox import confined, environment, exit_status_of, inside,
 # No vector instructions but those that every processor has, so that the C for other processors is taken.
 _FLAGS = ("-fwrapv", "-w")
 # C that is compiled as C++, without C++'s library.
-_FIELD_FLAGS = ("-std=gnu++17", "-fpermissive", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics")
+_FIELD_FLAGS = (
+    "-std=gnu++17", "-nostdinc++", "-fpermissive", "-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics",
+    "-fno-strict-aliasing",
+)  # fmt: skip
 # The program begins in the driver, whatever functions the source has.
 _NO_MAIN = "#define main polydl_main_of_source"
 # Before each line of the driver, since the source's function may print, too.
@@ -92,8 +95,7 @@ def compare_exactly(
     driver.write_text(_driver(scop, ring, seed, prepares=kernel.interface.prepared is not None), encoding="utf-8")
     folders = (copies, *(flag for flag in kernel.compile_flags if flag.startswith("-I")))
     # Where little is computed the compiler takes most of the time, as with vectors of the field, which are loops.
-    vectors = ring == FIELD and bool(kernel.ingredients.vector_types)
-    effort = "-O0" if vectors or _instances(scop) < _MANY_INSTANCES else "-O1"
+    effort = "-O0" if _instances(scop) < _MANY_INSTANCES else "-O1"
     command = _command(toolchain, ring, effort, folders, [*sources], driver, program)
     try:
         compiler = inside(command, directory) if is_sandboxed() else command

@@ -39,7 +39,6 @@ _INTEGER_PRELUDE = """\
 """
 # A residue is below the modulus. Vectors of them have as many bytes as the vectors of floats that they replace.
 _FIELD_PRELUDE = """\
-#include <type_traits>
 #define restrict __restrict__
 #define _Thread_local thread_local
 #define _Alignas alignas
@@ -51,6 +50,22 @@ void polydl_original_polydl_invoke(void *const *);
 void *polydl_original_polydl_global(int);
 long polydl_prepare(void *const *, void **);
 }
+template <bool yes, class T = void> struct polydl_if {};
+template <class T> struct polydl_if<true, T> { typedef T type; };
+template <class T> struct polydl_integral { enum { value = __is_enum(T) }; };
+#define POLYDL_INTEGRAL(T) template <> struct polydl_integral<T> { enum { value = 1 }; };
+POLYDL_INTEGRAL(bool)
+POLYDL_INTEGRAL(char)
+POLYDL_INTEGRAL(signed char)
+POLYDL_INTEGRAL(unsigned char)
+POLYDL_INTEGRAL(short)
+POLYDL_INTEGRAL(unsigned short)
+POLYDL_INTEGRAL(int)
+POLYDL_INTEGRAL(unsigned int)
+POLYDL_INTEGRAL(long)
+POLYDL_INTEGRAL(unsigned long)
+POLYDL_INTEGRAL(long long)
+POLYDL_INTEGRAL(unsigned long long)
 static const unsigned long polydl_modulus = 2147483647;
 static inline unsigned long polydl_product(unsigned long a, unsigned long b)
 {
@@ -69,12 +84,17 @@ template <class Word> struct polydl_element {
   Word residue;
   polydl_element() = default;
   template <class Other> polydl_element(polydl_element<Other> x) : residue((Word)x.residue) {}
-  template <class Integer, class = typename std::enable_if<std::is_integral<Integer>::value>::type>
+  template <class Integer, class = typename polydl_if<polydl_integral<Integer>::value>::type>
   polydl_element(Integer x)
       : residue((Word)(((long)x % (long)polydl_modulus + (long)polydl_modulus) % (long)polydl_modulus)) {}
 };
 template <class Element, int lanes> struct polydl_vector {
-  Element lane[lanes];
+  typedef decltype(Element::residue) Word;
+  typedef Word Words __attribute__((vector_size(lanes * sizeof(Word)), aligned(sizeof(Word))));
+  typedef unsigned long Longs __attribute__((vector_size(lanes * sizeof(Word))));
+  union { Element lane[lanes]; Words words; };
+  static Words reduced(Words x) { const Words p = Words{} + (Word)polydl_modulus; return x >= p ? x - p : x; }
+  static Longs folded(Longs x) { return (x & polydl_modulus) + (x >> 31); }
   Element &operator[](int i) { return lane[i]; }
   const Element &operator[](int i) const { return lane[i]; }
 };
@@ -87,9 +107,25 @@ inline polydl_vector<E, sizeof...(Place)> polydl_lanes(polydl_vector<E, n> x, po
     result[i] = from[i] < n ? x[from[i] < 0 ? 0 : from[i]] : y[from[i] - n];
   return result;
 }
-template <class A, class B> using polydl_wider = polydl_element<typename std::common_type<A, B>::type>;
-#define POLYDL_IF_INTEGER(I) class = typename std::enable_if<std::is_integral<I>::value>::type
-#define POLYDL_OPERATOR(op, value) \\
+template <class E, int n> inline polydl_vector<E, n> polydl_everywhere(E x)
+{ polydl_vector<E, n> result; result.words = typename polydl_vector<E, n>::Words{} + x.residue; return result; }
+template <class E, int n> inline polydl_vector<E, n> polydl_products(polydl_vector<E, n> x, polydl_vector<E, n> y)
+{
+  typedef polydl_vector<E, n> V;
+  const typename V::Longs a = (typename V::Longs)x.words, b = (typename V::Longs)y.words, low = a * b;
+  const typename V::Longs even = V::folded((a & 0xfffffffful) * (b & 0xfffffffful)), odd = V::folded((a >> 32) * (b >> 32));
+  x.words = V::reduced((typename V::Words)(sizeof(E) == sizeof(long) ? V::folded(low) : even | odd << 32));
+  return x;
+}
+template <class E, int n> inline polydl_vector<E, n> polydl_quotients(polydl_vector<E, n> x, polydl_vector<E, n> y)
+{
+  for (int i = 0; i < n; ++i)
+    x.lane[i].residue = polydl_product(x.lane[i].residue, polydl_inverse(y.lane[i].residue));
+  return x;
+}
+template <class A, class B> using polydl_wider = polydl_element<decltype(A() + B())>;
+#define POLYDL_IF_INTEGER(I) class = typename polydl_if<polydl_integral<I>::value>::type
+#define POLYDL_OPERATOR(op, value, vectors) \\
   template <class A, class B> inline polydl_wider<A, B> operator op(polydl_element<A> x, polydl_element<B> y) \\
   { \\
     const unsigned long a = x.residue, b = y.residue; \\
@@ -102,19 +138,19 @@ template <class A, class B> using polydl_wider = polydl_element<typename std::co
   template <class A, class I, POLYDL_IF_INTEGER(I)> inline polydl_element<A> operator op(I x, polydl_element<A> y) \\
   { return polydl_element<A>(x) op y; } \\
   template <class E, int n> inline polydl_vector<E, n> operator op(polydl_vector<E, n> x, polydl_vector<E, n> y) \\
-  { for (int i = 0; i < n; ++i) x[i] = x[i] op y[i]; return x; } \\
+  { x.words = (vectors); return x; } \\
   template <class E, int n, class S> inline polydl_vector<E, n> operator op(polydl_vector<E, n> x, S y) \\
-  { for (int i = 0; i < n; ++i) x[i] = x[i] op E(y); return x; } \\
+  { return x op polydl_everywhere<E, n>(E(y)); } \\
   template <class E, int n, class S> inline polydl_vector<E, n> operator op(S x, polydl_vector<E, n> y) \\
-  { for (int i = 0; i < n; ++i) y[i] = E(x) op y[i]; return y; } \\
+  { return polydl_everywhere<E, n>(E(x)) op y; } \\
   template <class A, class S> inline polydl_element<A> &operator op##=(polydl_element<A> &x, S y) \\
   { return x = x op y; } \\
   template <class E, int n, class S> inline polydl_vector<E, n> &operator op##=(polydl_vector<E, n> &x, S y) \\
   { return x = x op y; }
-POLYDL_OPERATOR(+, a + b >= polydl_modulus ? a + b - polydl_modulus : a + b)
-POLYDL_OPERATOR(-, a >= b ? a - b : a + polydl_modulus - b)
-POLYDL_OPERATOR(*, polydl_product(a, b))
-POLYDL_OPERATOR(/, polydl_product(a, polydl_inverse(b)))
+POLYDL_OPERATOR(+, a + b >= polydl_modulus ? a + b - polydl_modulus : a + b, x.reduced(x.words + y.words))
+POLYDL_OPERATOR(-, a >= b ? a - b : a + polydl_modulus - b, x.reduced(x.words - y.words + (unsigned int)polydl_modulus))
+POLYDL_OPERATOR(*, polydl_product(a, b), polydl_products(x, y).words)
+POLYDL_OPERATOR(/, polydl_product(a, polydl_inverse(b)), polydl_quotients(x, y).words)
 template <class A> inline polydl_element<A> operator-(polydl_element<A> x) { return 0 - x; }
 template <class E, int n> inline polydl_vector<E, n> operator-(polydl_vector<E, n> x) { return 0 - x; }
 template <class A> inline polydl_element<A> operator+(polydl_element<A> x) { return x; }

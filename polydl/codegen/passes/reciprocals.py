@@ -1,6 +1,6 @@
 """Divisions in vector loops by what a loop leaves alone: products with a reciprocal that is computed once before it.
 
-A division of vectors takes as long as some ten products. Rounded twice, the quotient has an error of one unit in the
+A division of vectors takes as long as some ten products. Rounded twice, the quotient has an error of 1.5 units in the
 last place at most in place of half of one.
 """
 

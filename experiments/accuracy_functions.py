@@ -1,0 +1,181 @@
+"""Errors of single operations, in units in the last place: functions of vectors, and quotients by reciprocals.
+
+    python -m experiments.accuracy_functions measure
+    python -m experiments.accuracy_functions tables
+
+Each function of ``<math.h>`` that loops call with whole vectors, in ``float`` and in ``double``, and a division by what
+its loop leaves alone, are computed by the emitted code at the levels ``strict``, which does what the source does, and
+``bounded``. They are compared with ``long double``. A unit is the distance of the type's numbers at the exact result.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import ctypes
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments.tables import markdown
+from polydl import pipeline, registry, vector_functions
+from polydl.execute.callable import load
+from polydl.execute.toolchain import Toolchain
+from polydl.ir.kernel import KernelSource
+from polydl.ir.numerics import Numerics
+from polydl.machine import Machine
+
+RESULTS = Path(__file__).parent / "data" / "accuracy-functions.csv"
+COUNT, SEED = 1 << 18, 18
+LEVELS: tuple[Numerics, ...] = ("strict", "bounded")
+QUOTIENT = "quotient"
+# Those of glibc's libmvec that <math.h> declares by default.
+FUNCTIONS = [
+    "cos", "exp", "log", "pow", "sin", "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cbrt", "cosh",
+    "erf", "erfc", "exp2", "expm1", "hypot", "log10", "log1p", "log2", "sinh", "tan", "tanh",
+]  # fmt: skip
+# Units in the last place that docs/guide/numerics.md admits.
+BOUNDS = {QUOTIENT: 1.5}
+VECTOR_BOUND = 4.0
+# Where functions have ordinary results; others are drawn from both signs of it.
+RANGES = {
+    "acos": (-1, 1), "acosh": (1, 1e4), "asin": (-1, 1), "atanh": (-1, 1), "log": (1e-30, 1e30), "log10": (1e-30, 1e30),
+    "log1p": (-0.99, 1e4), "log2": (1e-30, 1e30), "pow": (0.01, 20), QUOTIENT: (0.01, 20),
+}  # fmt: skip
+_RANGE = (-12, 12)
+
+Values = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Row:
+    """The errors of one operation in one type, in units in the last place."""
+
+    operation: str
+    element: str
+    inputs: str
+    #: that the level bounded admits
+    a_priori: float
+    #: the largest of the source's own arithmetic, and of the emitted code at the level bounded
+    source: float
+    emitted: float
+
+
+def operations() -> list[tuple[str, str]]:
+    """Each with the type that it is computed in."""
+    return [(base, element) for base in (*FUNCTIONS, QUOTIENT) for element in ("float", "double")]
+
+
+def nest(operation: str, element: str) -> str:
+    """C of ``y`` from ``x``, and of two operands from ``z`` as well."""
+    name = f"{operation}{'f' if element == 'float' else ''}"
+    second = "" if operation == QUOTIENT or vector_functions.arguments(name) == 1 else ", z[i][j]"
+    value = "x[i][j] / d[i]" if operation == QUOTIENT else f"{name}(x[i][j]{second})"
+    rows, columns = COUNT >> 8, 1 << 8
+    parameters = [f"{element} y[{rows}][{columns}]", f"const {element} x[{rows}][{columns}]"]
+    parameters.append(f"const {element} " + (f"d[{rows}]" if operation == QUOTIENT else f"z[{rows}][{columns}]"))
+    return f"""\
+#include <math.h>
+void f({", ".join(parameters)})
+{{
+#pragma scop
+  for (int i = 0; i < {rows}; i++)
+    for (int j = 0; j < {columns}; j++)
+      y[i][j] = {value};
+#pragma endscop
+}}
+"""
+
+
+def exact(source: str, element: str, operation: str, given: dict[str, Values], directory: Path) -> Values:
+    """The nest in ``long double``, by the scalar functions of the C library."""
+    name = f"{operation}{'f' if element == 'float' else ''}("
+    text = source.replace(f"{element} ", "long double ").replace(f"= {name}", f"= {operation}l(")
+    path, library = directory / "exact.c", directory / "exact.so"
+    path.write_text(text, encoding="utf-8")
+    subprocess.run(["gcc", "-O1", "-w", "-shared", "-fPIC", path, "-o", library, "-lm"], check=True)
+    wide = {parameter: np.ascontiguousarray(values, np.longdouble) for parameter, values in given.items()}
+    ctypes.CDLL(str(library)).f(*(ctypes.c_void_p(values.ctypes.data) for values in wide.values()))
+    return wide["y"]
+
+
+def kernel(path: Path, machine: Machine, level: Numerics) -> KernelSource:
+    """The first variant at a level."""
+    space = pipeline.space_on(pipeline.parse(path), machine, microkernel="none", numerics=level)
+    variant, *_ = pipeline.generate(space, max_variants=1).variants
+    return pipeline.kernel(space.apply(variant), machine.vector_bytes)
+
+
+def measured(operation: str, element: str, machine: Machine, toolchain: Toolchain, directory: Path) -> Row:
+    source = nest(operation, element)
+    path = directory / "nest.c"
+    path.write_text(source, encoding="utf-8")
+    scop = pipeline.parse(path)
+    kernels = [replace(kernel(path, machine, level), id=level) for level in LEVELS]
+    built = registry.load("executors", "local").build(kernels, toolchain, directory)
+    kind = np.float32 if element == "float" else np.float64
+    low, high = RANGES.get(operation, _RANGE)
+    generator = np.random.default_rng(SEED)
+    given: dict[str, Values] = {
+        parameter.array: generator.uniform(low, high, scop.array(parameter.array).extents).astype(kind)
+        for parameter in scop.function.parameters
+    }
+    right = exact(source, element, operation, given, directory)
+    errors = []
+    for each in built:
+        assert each.library is not None, each.message
+        load(each.library, scop)(**given)
+        units = np.abs(given["y"] - right) / np.spacing(np.abs(right).astype(kind))
+        errors.append(float(f"{units.max():.3g}"))
+    return Row(operation, element, f"{low:g} to {high:g}", BOUNDS.get(operation, VECTOR_BOUND), *errors)
+
+
+def read() -> list[Row]:
+    with RESULTS.open(newline="", encoding="utf-8") as file:
+        return [
+            Row(**{each.name: (str if each.type == "str" else float)(line[each.name]) for each in fields(Row)})
+            for line in csv.DictReader(file)
+        ]
+
+
+def tables(rows: Sequence[Row]) -> str:
+    """Markdown: a line for each operation."""
+    heads = ["operation", "type", "inputs", "a priori, at most", "source", "emitted"]
+    cells = [
+        [row.operation, row.element, row.inputs, f"{row.a_priori:g}", f"{row.source:.2f}", f"{row.emitted:.2f}"]
+        for row in rows
+    ]
+    return "\n".join(markdown(heads, cells)) + "\n"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=["measure", "tables"])
+    if parser.parse_args().command == "measure":
+        write(rows())
+    print(tables(read()), end="")
+
+
+def rows() -> Iterator[Row]:
+    """Measured one after the other."""
+    machine, toolchain = Machine.detect(threads=1), Toolchain.find("gcc")
+    for operation, element in operations():
+        with tempfile.TemporaryDirectory() as directory:
+            yield measured(operation, element, machine, toolchain, Path(directory))
+
+
+def write(measured_rows: Iterator[Row]) -> None:
+    with RESULTS.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [each.name for each in fields(Row)], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(asdict(row) for row in measured_rows)
+
+
+if __name__ == "__main__":
+    main()
