@@ -291,4 +291,18 @@ void f(float *out, int n) {
 #pragma endscop
 }
 """,
+    "quotients and remainders of counters": """
+void f(float out[2 * 9 + 1][3 * 16 + 2], float in[9 + 2][16 + 2], int seen[52]) {
+#pragma scop
+  for (int y = 0; y < 2 * 9 + 1; y++)
+    for (int x = 0; x < 3 * 16 + 2; x++) {
+      float fy = 0.5f * (y % 2), fx = (x % 3) / 3.0f;
+      out[y][x] = (1 - fy) * ((1 - fx) * in[y / 2][x / 3] + fx * in[y / 2][x / 3 + 1]) +
+                  fy * ((1 - fx) * in[y / 2 + 1][x / 3] + fx * in[y / 2 + 1][x / 3 + 1]);
+    }
+  for (int x = -3; x < 49; x++)
+    seen[x + 3] = 7 * ((x + 3) / 4) - (48 - x) % 2;
+#pragma endscop
+}
+""",
 }

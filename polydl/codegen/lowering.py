@@ -85,7 +85,7 @@ def expression(scop: Scop, statement: Statement, node: Expression, iterators: Se
     if node.kind == "literal":
         return Constant(node.text)
     if node.kind == "affine":
-        return _apart(piecewise(node.text, iterators))
+        return apart(piecewise(node.text, iterators))
     arguments = [expression(scop, statement, argument, iterators) for argument in node.arguments]
     if node.kind == "call":
         return Apply(node.text, tuple(arguments))
@@ -98,7 +98,7 @@ def expression(scop: Scop, statement: Statement, node: Expression, iterators: Se
     return Binary(node.text, *arguments)
 
 
-def _apart(number: Expr) -> Expr:
+def apart(number: Expr) -> Expr:
     """An integer in a statement's expression, where a sign or a function's name would look like the statement's."""
     match number:
         case Integer(negative) if negative < 0:

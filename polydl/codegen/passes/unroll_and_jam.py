@@ -59,7 +59,7 @@ def unrolled_inside(loop: For, context: Context) -> tuple[Shorter, ...] | None:
         last = inner.last
         if last is None or any(mentions(bound, name) for bound in (inner.first, last) for name in counters):
             return None
-        count, trips = context.most_trips(inner), _trips(inner.first, last)
+        count, trips = context.most_trips(inner), constant_trips(inner.first, last)
         if trips is None and _has("min", last) and not _has("max", inner.first):
             rest = min(each.unrolled[inner.place] for each in facts)
             if not 0 < rest < count:
@@ -70,7 +70,7 @@ def unrolled_inside(loop: For, context: Context) -> tuple[Shorter, ...] | None:
     return tuple(shorter) if len(shorter) <= _MOST_SHORTER else None
 
 
-def _trips(first: Expr, last: Expr) -> int | None:
+def constant_trips(first: Expr, last: Expr) -> int | None:
     """The iterations from one bound to the other; None if they may be more here and fewer there."""
     distance = as_sum(flattened(Linear(((1, last), (-1, first)))))
     coefficients: Counter[Expr] = Counter()
