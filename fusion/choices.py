@@ -83,7 +83,9 @@ def _split(blocked: Blocked, step: Fuse, size: int) -> tuple[Blocked, tuple[tupl
     """Each statement's outermost loop in blocks, and the orders that begin with the loops over these."""
     orders = []
     for name, order in zip(step.statements, step.orders, strict=True):
-        blocked = blocked.after([Split(name, order[0], size)])
+        # A statement whose loop is another one's, too, has been split with that.
+        if blocked.scop.statement(name).depth == len(order):
+            blocked = blocked.after([Split(name, order[0], size)])
         orders.append((blocked.outside(name, order[0]), *order))
     return blocked, tuple(orders)
 

@@ -11,6 +11,7 @@ from marks import parametrized
 
 from polydl import pipeline, registry
 from polydl.errors import IllegalVariantError
+from polydl.fusion.choices import in_blocks
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Variant
 from polydl.match.product import NoMatch, match
@@ -19,6 +20,7 @@ from polydl.poly.dependences import dependences
 from polydl.poly.nests import distribute, distributed
 from polydl.rewrite_contract import Request
 from polydl.variants.rewrites.accesses import visits_once
+from polydl.variants.rewrites.fuse import Fuse
 from polydl.variants.rewrites.pack_panels import PACK_PANELS, PackPanels, pack_panels
 from polydl.variants.rewrites.pack_tiles import PACK_TILES, PackTiles
 from polydl.variants.rewrites.split import Split, split
@@ -32,6 +34,20 @@ void f(float C[112][1152], const float A[112][1280], const float B[1280][1152]) 
       for (int k = 0; k < 1280; k++)
         C[i][j] += A[i][k] * B[k][j];
     }
+#pragma endscop
+}
+"""
+NORMALIZED = """
+void f(float y[64][48], float sum[64], float most[64], const float x[64][48]) {
+#pragma scop
+  for (int i = 0; i < 64; i++) {
+    sum[i] = 0;
+    most[i] = 1;
+    for (int j = 0; j < 48; j++)
+      sum[i] += x[i][j];
+    for (int j = 0; j < 48; j++)
+      y[i][j] = x[i][j] * most[i] - sum[i];
+  }
 #pragma endscop
 }
 """
@@ -55,6 +71,31 @@ def test_a_split_loop_visits_the_same_elements_in_the_same_order(product: Scop) 
         assert new.subscripts is not None
         for before, after in zip(old.subscripts, new.subscripts, strict=True):
             assert before.at((7, 64 * 5 + 9, 11)) == after.at((7, 5, 9, 11))
+
+
+def test_statements_inside_a_split_loop_are_split_together(tmp_path: Path) -> None:
+    scop = separate(parse(tmp_path, NORMALIZED))
+    made = split(scop, Split("S1", "i", 8))
+    assert {each.name: each.iterators for each in made.statements} == {
+        "S0": ("i_block", "i"),
+        "S1": ("i_block", "i"),
+        "S2": ("i", "j"),
+        "S3": ("i", "j"),
+    }
+    assert [each.betas for each in made.statements[:2]] == [(0, 0, 0), (0, 0, 1)]
+    # A statement that has its loops to itself is split by itself.
+    inner = split(scop, Split("S2", "j", 4))
+    assert inner.statement("S2").iterators == ("i", "j_block", "j")
+
+
+def test_fusions_in_blocks_take_nests_of_several_statements(tmp_path: Path) -> None:
+    scop = separate(parse(tmp_path, NORMALIZED))
+    names = tuple(each.name for each in scop.statements)
+    step = Fuse(names, (("i",), ("i",), ("i", "j"), ("i", "j")), (0, 0, 1, 2), 1)
+    *splits, fused = in_blocks(scop, (step,))
+    assert splits == [Split(name, "i", 8) for name in ("S0", "S2", "S3")]
+    assert isinstance(fused, Fuse)
+    assert fused.orders[:2] == (("i_block", "i"), ("i_block", "i"))
 
 
 @pytest.mark.parametrize(

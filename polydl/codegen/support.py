@@ -18,44 +18,43 @@ def _vector(element: str, name: str, lanes: int, size: int, more: str = "") -> V
 def _total(element: str) -> Fragment:
     """A function that adds up the lanes of a vector: in halves, which compilers don't do by themselves."""
     most, count = (16, 4) if element == "float" else (8, 2)
-    whole = _vector(element, "polydl_whole", most, 64, f", aligned(sizeof({element})), may_alias")
-    half = _vector(element, "polydl_half", most // 2, 32)
+    half = _vector(element, "polydl_half", most // 2, 32, f", aligned(sizeof({element})), may_alias")
     quarter = _vector(element, "polydl_quarter", most // 4, 16)
     last = "(quarter[0] + quarter[2]) + (quarter[1] + quarter[3])" if count == 4 else "quarter[0] + quarter[1]"
     text = f"""#include <string.h>
-/* The sum of up to {most} lanes. They are copied, since what has its address taken doesn't stay in registers, and a
-   whole vector at once, since what is read in other parts than it was written doesn't either. */
+/* The sum of up to {most} lanes. Of a whole vector halves are read: with a copy of it, or a read of all of it, gcc
+   stores it in each iteration of the loop that adds to it. */
 static inline {element} polydl_total_{element}(const {element} *lanes, int count)
 {{
-  {element} copy[{most}] = {{0}};
-#ifdef __GNUC__
-  {whole.declaration}
-  if (count == {most})
-    *(polydl_whole *)copy = *(const polydl_whole *)lanes;
-  else
-#endif
-    for (int lane = 0; lane < count; ++lane)
-      copy[lane] = lanes[lane];
 #ifdef __GNUC__
   {half.declaration}
   {quarter.declaration}
-  polydl_half half, more;
-  memcpy(&half, copy, 32);
-  memcpy(&more, copy + {most // 2}, 32);
-  half += more;
+  polydl_half half;
+  if (count == {most}) {{
+    half = ((const polydl_half *)lanes)[0] + ((const polydl_half *)lanes)[1];
+  }} else if (count == {most // 2}) {{
+    half = *(const polydl_half *)lanes;
+  }} else {{
+    half = (polydl_half){{0}};
+    for (int lane = 0; lane < count; ++lane)
+      half[lane % {most // 2}] += lanes[lane];
+  }}
   polydl_quarter quarter, other;
   memcpy(&quarter, &half, 16);
   memcpy(&other, (const char *)&half + 16, 16);
   quarter += other;
   return {last};
 #else
+  {element} copy[{most}] = {{0}};
+  for (int lane = 0; lane < count; ++lane)
+    copy[lane] = lanes[lane];
   for (count = {most // 2}; count; count /= 2)
     for (int lane = 0; lane < count; ++lane)
       copy[lane] += copy[lane + count];
   return copy[0];
 #endif
 }}"""
-    return Fragment(text, Ingredients(("string.h",), (whole, half, quarter)))
+    return Fragment(text, Ingredients(("string.h",), (half, quarter)))
 
 
 def _extremum(name: str, element: str, chooses: str) -> Fragment:

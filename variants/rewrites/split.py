@@ -14,7 +14,7 @@ from typing import Annotated, ClassVar
 from polydl.divisors import divisors
 from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Affine
-from polydl.ir.construct import fresh_name, has_loops_alone, make_access, make_domain
+from polydl.ir.construct import fresh_name, make_access, make_domain
 from polydl.ir.families import LAYOUT
 from polydl.ir.numerics import EXACT, Rounding
 from polydl.ir.scop import Scop
@@ -33,6 +33,8 @@ SUMMED = 512
 @dataclass(frozen=True)
 class Split(RewriteStep):
     """Run a loop of a statement as two: one over blocks, and one over the iterations of a block.
+
+    Other statements inside the loop are so, too.
 
     The inner one keeps the loop's name; the outer one is named ``<loop>_block``, with underscores after it until
     nothing else has that name.
@@ -79,7 +81,10 @@ SPLIT = SplitRewrite()
 
 
 def split(scop: Scop, step: Split) -> Scop:
-    """The scop with one loop of a statement as two. Raises IllegalVariantError if the size doesn't divide it."""
+    """The scop with one loop of a statement as two, and so of others that run inside it.
+
+    Raises IllegalVariantError if the size doesn't divide it.
+    """
     statement = scop.statement(step.statement)
     if step.loop not in statement.iterators or statement.box is None:
         raise IllegalVariantError(f"{statement.name} has no rectangular loop `{step.loop}`")
@@ -88,31 +93,45 @@ def split(scop: Scop, step: Split) -> Scop:
     extent = high - low + 1
     if not 1 < step.size < extent or extent % step.size:
         raise IllegalVariantError(f"blocks of {step.size} don't divide the {extent} iterations of `{step.loop}`")
-    if not has_loops_alone(scop, statement) or scop.has_call(statement.name):
-        raise IllegalVariantError(f"{statement.name} does not have its loops to itself")
+    if any(statement.name in group.statements for group in scop.shared):
+        raise IllegalVariantError(f"loops of {statement.name} are fused with others already")
+    inside = [each for each in scop.statements if each.betas[: place + 1] == statement.betas[: place + 1]]
+    outer = fresh_name(scop, f"{step.loop}_block")
+    changed = {each.name: _split(scop, each, place, step.size, outer, statement.box[place]) for each in inside}
+    return replace(scop, statements=tuple(changed.get(each.name, each) for each in scop.statements))
+
+
+def _split(scop: Scop, statement: Statement, place: int, size: int, outer: str, bounds: tuple[int, int]) -> Statement:
+    """One of the statements inside a loop, which is to have these bounds, with it in blocks."""
+    loop = statement.iterators[place]
+    if statement.box is None or statement.box[place] != bounds:
+        raise IllegalVariantError(f"{statement.name} has no rectangular loop `{loop}`")
+    if scop.has_call(statement.name):
+        raise IllegalVariantError(f"loops of {statement.name} are those of a call")
     if any(node.kind == "affine" for node in statement.body.walk()):
         raise IllegalVariantError(f"{statement.name} computes with its loop counters")
     if any(access.subscripts is None for access in statement.accesses) or statement.directions[place] != 1:
-        raise IllegalVariantError(f"the subscripts of {statement.name} are not affine, or `{step.loop}` runs backwards")
-    outer = fresh_name(scop, f"{step.loop}_block")
+        raise IllegalVariantError(f"the subscripts of {statement.name} are not affine, or `{loop}` runs backwards")
+    low, high = bounds
 
     def spread(values: tuple[int, ...], one: int, two: int) -> tuple[int, ...]:
         return (*values[:place], one, two, *values[place + 1 :])
 
     iterators = (*statement.iterators[:place], outer, *statement.iterators[place:])
-    box = (*statement.box[:place], (0, extent // step.size - 1), (0, step.size - 1), *statement.box[place + 1 :])
+    blocks = (0, (high - low + 1) // size - 1)
+    box = (*statement.box[:place], blocks, (0, size - 1), *statement.box[place + 1 :])
     accesses = []
     for access in statement.accesses:
         assert access.subscripts is not None
         forms = tuple(
             Affine(
-                spread(f.coefficients, f.coefficients[place] * step.size, f.coefficients[place]),
+                spread(f.coefficients, f.coefficients[place] * size, f.coefficients[place]),
                 f.constant + f.coefficients[place] * low,
             )
             for f in access.subscripts
         )
         accesses.append(make_access(statement.name, iterators, box, access.reference, access.array, access.kind, forms))
-    changed = replace(
+    return replace(
         statement,
         iterators=iterators,
         domain=make_domain(statement.name, iterators, box),
@@ -121,7 +140,6 @@ def split(scop: Scop, step: Split) -> Scop:
         directions=spread(statement.directions, 1, 1),
         accesses=tuple(accesses),
     )
-    return replace(scop, statements=tuple(changed if s.name == changed.name else s for s in scop.statements))
 
 
 def batch_choices(statement: Statement, matches: Sequence[GemmMatch]) -> tuple[Split, ...]:

@@ -7,32 +7,32 @@
 
 /* processor */
 #include <string.h>
-/* The sum of up to 16 lanes. They are copied, since what has its address taken doesn't stay in registers, and a
-   whole vector at once, since what is read in other parts than it was written doesn't either. */
+/* The sum of up to 16 lanes. Of a whole vector halves are read: with a copy of it, or a read of all of it, gcc
+   stores it in each iteration of the loop that adds to it. */
 static inline float polydl_total_float(const float *lanes, int count)
 {
-  float copy[16] = {0};
 #ifdef __GNUC__
-  typedef float polydl_whole __attribute__((vector_size(64), aligned(sizeof(float)), may_alias));
-  if (count == 16)
-    *(polydl_whole *)copy = *(const polydl_whole *)lanes;
-  else
-#endif
-    for (int lane = 0; lane < count; ++lane)
-      copy[lane] = lanes[lane];
-#ifdef __GNUC__
-  typedef float polydl_half __attribute__((vector_size(32)));
+  typedef float polydl_half __attribute__((vector_size(32), aligned(sizeof(float)), may_alias));
   typedef float polydl_quarter __attribute__((vector_size(16)));
-  polydl_half half, more;
-  memcpy(&half, copy, 32);
-  memcpy(&more, copy + 8, 32);
-  half += more;
+  polydl_half half;
+  if (count == 16) {
+    half = ((const polydl_half *)lanes)[0] + ((const polydl_half *)lanes)[1];
+  } else if (count == 8) {
+    half = *(const polydl_half *)lanes;
+  } else {
+    half = (polydl_half){0};
+    for (int lane = 0; lane < count; ++lane)
+      half[lane % 8] += lanes[lane];
+  }
   polydl_quarter quarter, other;
   memcpy(&quarter, &half, 16);
   memcpy(&other, (const char *)&half + 16, 16);
   quarter += other;
   return (quarter[0] + quarter[2]) + (quarter[1] + quarter[3]);
 #else
+  float copy[16] = {0};
+  for (int lane = 0; lane < count; ++lane)
+    copy[lane] = lanes[lane];
   for (count = 8; count; count /= 2)
     for (int lane = 0; lane < count; ++lane)
       copy[lane] += copy[lane + count];
