@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from polydl import registry
 from polydl.calibration import levels as level_speeds
+from polydl.calibration import loops, prefetchers
 from polydl.calibration import run as module
 from polydl.calibration.formulas import predicted
 from polydl.calibration.programs import formula_sites, grid_sites, long_sites, timed_calls
@@ -50,6 +51,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         seen.append("timed")
         return real_timed(kernel, sites, *others)  # type: ignore[arg-type]
 
+    for probes, name in ((loops, "measure_loops"), (prefetchers, "measure_prefetchers"), (module, "measure_headroom")):
+        monkeypatch.setattr(probes, name, lambda *_: {})
     monkeypatch.setattr(level_speeds, "measure", levels)
     monkeypatch.setattr(module, "timed", times)
     monkeypatch.setattr(module, "ELEMENTS", (("float", 4),))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from string import Template
 
-from polydl.calibration.tables import probed
+from polydl.calibration.probes import probed
 from polydl.execute.toolchain import Toolchain
 
 # Loops in this order: additions of integers that wait for each other, multiply-adds that wait for each other, those
@@ -30,9 +30,10 @@ typedef float vector __attribute__((vector_size($bytes)));
 #define KEEP(value) (void)(value)
 #endif
 static vector data[16] __attribute__((aligned(64)));
-double polydl_arithmetic(int loop, long iterations);
-double polydl_arithmetic(int loop, long iterations)
+double polydl_probe(const long *numbers);
+double polydl_probe(const long *numbers)
 {
+  const long iterations = numbers[1];
   volatile vector *place = data;
   vector factor = data[0], $sums;
   long step = iterations | 1, number = 0;
@@ -40,7 +41,7 @@ double polydl_arithmetic(int loop, long iterations)
   KEEP(factor);
   __asm__ volatile("" : "+r"(step));
   clock_gettime(CLOCK_MONOTONIC, &start);
-  switch (loop) {
+  switch (numbers[0]) {
   case 0:
     for (long i = 0; i < iterations; ++i) {
 $clock
@@ -76,7 +77,7 @@ $kept
 
 
 def probe(vector_bytes: int) -> str:
-    """The C of ``double polydl_arithmetic(int loop, long iterations)``, which returns seconds."""
+    """The C of ``double polydl_probe(const long *numbers)``, which gets a loop and its iterations."""
 
     def repeated(text: str, loop: str) -> str:
         return "\n".join(text.format(place=place) for place in range(_OPERATIONS[loop]))
@@ -121,16 +122,7 @@ def measure_arithmetic(core: int, vector_bytes: int, toolchain: Toolchain) -> di
 
     Raises ExecutionError if the probe does not compile or run.
     """
-    taken = probed(
-        probe(vector_bytes),
-        toolchain,
-        [core],
-        "arithmetic",
-        what="arithmetic",
-        remedy="name another compiler",
-        loops=len(_OPERATIONS),
-        iterations=_ITERATIONS,
-        rounds=_ROUNDS,
-    )
+    cases = [[loop, _ITERATIONS] for loop in range(len(_OPERATIONS))]
+    taken, _ = probed(probe(vector_bytes), toolchain, [core], cases, _ROUNDS, what="arithmetic")
     operations = ((name, _ITERATIONS * count) for name, count in _OPERATIONS.items())
-    return rates({name: seconds / count for (name, count), seconds in zip(operations, taken, strict=True)})
+    return rates({name: min(seconds) / count for (name, count), seconds in zip(operations, taken, strict=True)})

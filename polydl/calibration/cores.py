@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from polydl.calibration.levels import on_each
-from polydl.calibration.tables import probed
+from polydl.calibration.probes import probed
 from polydl.execute.toolchain import Toolchain
 from polydl.native import runtime
 
@@ -14,13 +14,15 @@ _PAGES = (8, 16, 24, *range(32, 144, 4), 160, 192, 256)
 # What is found in a second table costs at least this part of a hit in the first one; less than that is noise.
 _LEAST_JUMP = 0.3
 _ACCESSES, _REPEATS, _ROUNDS = 20_000, 3, 8
-_REGIONS, _REGION_ROUNDS = 200, 60
+# The first rounds count for nothing.
+_REGIONS, _REGION_ROUNDS, _FIRST_ROUNDS = 200, 60, 2
 _THREADS = """\
 #define _POSIX_C_SOURCE 199309L
 #include <time.h>
-double polydl_thread_start(long regions);
-double polydl_thread_start(long regions)
+double polydl_probe(const long *numbers);
+double polydl_probe(const long *numbers)
 {
+  const long regions = numbers[0];
   struct timespec start, end;
   clock_gettime(CLOCK_MONOTONIC, &start);
   for (long region = 0; region < regions; ++region) {
@@ -78,14 +80,6 @@ def measure_thread_start(cores: Sequence[int], toolchain: Toolchain) -> dict[str
     """
     if len(cores) < 2:
         return {}
-    seconds = probed(
-        _THREADS,
-        toolchain,
-        cores,
-        "threads",
-        what="the start of threads",
-        remedy="name another compiler, or use one thread",
-        regions=_REGIONS,
-        rounds=_REGION_ROUNDS,
-    )
-    return {"thread_start_seconds": min(seconds)}
+    rounds = _FIRST_ROUNDS + _REGION_ROUNDS
+    [seconds], _ = probed(_THREADS, toolchain, cores, [[_REGIONS]], rounds, what="the start of threads")
+    return {"thread_start_seconds": min(seconds[_FIRST_ROUNDS:])}

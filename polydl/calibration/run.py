@@ -15,10 +15,12 @@ from typing import Any
 
 from polydl import registry
 from polydl.calibration import levels as level_speeds
+from polydl.calibration import loops, prefetchers
 from polydl.calibration.arithmetic import measure_arithmetic, probe
 from polydl.calibration.cores import measure_pages, measure_thread_start
 from polydl.calibration.fit import fitted
 from polydl.calibration.formulas import decided_constants, fitted_constants
+from polydl.calibration.loops import measure_headroom
 from polydl.calibration.programs import formula_sites, grid_sites, held_out_sites, long_sites, program, transposed_sites
 from polydl.calibration.tables import timed
 from polydl.contracts import FormulaConstants, GemmShape, GemmSite, Microkernel
@@ -183,12 +185,24 @@ def _machine(system: System, timing: _Timing) -> Profile:
         return asdict(level_speeds.measure(system.identity.cache_bytes, system.memory_bytes, cores, progress=progress))
 
     def constants_of_core() -> Any:
-        core = system.core.having(constants(timing.arithmetic(cores[0]), "measured"))
         operations = core.operations_per_cycle(system.vector_bytes)
         pages = measure_pages(cores[0], core.page_bytes, core.line_bytes, operations)
-        return {**pages, **measure_thread_start(cores, timing.toolchain)}
+        return {**pages, **measure_thread_start(cores, timing.toolchain), **measure_headroom(cores[0])}
 
     levels = timing.kept.step("levels and usable bytes", speeds)
+    core = system.core.having(constants(timing.arithmetic(cores[0]), "measured"))
+    cycle = core.operations_per_cycle(system.vector_bytes) / (levels["peak_gflops"] * 1e9)
+    latency = levels["levels"][1]["latency_seconds"] / cycle
+    core = core.having(constants({"second_cache_latency_cycles": latency}, "measured"))
+    shared = core, cores[0], system.vector_bytes, levels["peak_gflops"], timing.toolchain
+    found: dict[str, float] = dict(timing.kept.step("constants of the core", constants_of_core))
+    stages = (
+        ("loops", loops.probe(system.vector_bytes), loops.measure_loops),
+        ("prefetchers", prefetchers.probe(core), prefetchers.measure_prefetchers),
+    )
+    for number, (stage, text, measure) in enumerate(stages):
+        found |= timing.step(stage, text, partial(measure, *shared))
+        timing.told("core", number + 1, len(stages))
     return Profile(
         system.identity,
         measured="",
@@ -197,7 +211,7 @@ def _machine(system: System, timing: _Timing) -> Profile:
         spread=levels["spread"],
         levels=tuple(LevelSpeed(**level) for level in levels["levels"]),
         usable_bytes=levels["usable_bytes"],
-        constants=timing.kept.step("constants of the core", constants_of_core),
+        constants=found,
     )
 
 

@@ -117,24 +117,6 @@ def compiled(text: str, toolchain: Toolchain, library: Path, *, what: str, link_
     return library
 
 
-def probed(
-    text: str, toolchain: Toolchain, cores: Sequence[int], command: str, *, what: str, remedy: str, **options: int
-) -> list[float]:
-    """The seconds that a command of the worker returns, whose library is compiled from C, on these cores.
-
-    ``what`` is probed, in words. Raises ExecutionError, with the remedy, if the C does not compile or run.
-    """
-    with temporary_directory() as directory:
-        library = compiled(text, toolchain, directory / f"{command}.so", what=f"the probe of {what}")
-        try:
-            with Child(list(cores), directory, WORKER) as child:
-                reply = child.request(command, _TIMEOUT_SECONDS, library=os.fspath(library), **options)
-        except ChildError as error:
-            raise ExecutionError(f"{what} can't be timed ({error.status}): {error.message}", remedy=remedy) from None
-    seconds: list[float] = reply["seconds"]
-    return seconds
-
-
 def usual_probe(samples: Sequence[Samples]) -> float:
     """The upper quartile of all probes: what the core does beside such calls while it has the machine for itself.
 

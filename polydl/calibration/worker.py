@@ -90,26 +90,22 @@ class CalibrationWorker:
                 samples[place].append([seconds, before, after])
         return {"samples": samples}
 
-    def threads(self, library: str, regions: int, rounds: int) -> Reply:
-        """Seconds of one parallel loop in each round, after two rounds that count for nothing."""
+    def probe(self, library: str, cases: list[list[int]], rounds: int) -> Reply:
+        """The seconds of each case of a probe in each round, all cases in turns, and rates before and after rounds."""
         try:
-            function = ctypes.CDLL(library, mode=os.RTLD_NOW | os.RTLD_LOCAL).polydl_thread_start
+            function = ctypes.CDLL(library, mode=os.RTLD_NOW | os.RTLD_LOCAL).polydl_probe
         except (OSError, AttributeError) as error:
             return {"failed": "unsupported", "message": f"the library can't be used: {error}"}
-        function.restype, function.argtypes = ctypes.c_double, [ctypes.c_long]
-        return {"seconds": [function(regions) for _ in range(rounds + 2)][2:]}
-
-    def arithmetic(self, library: str, loops: int, iterations: int, rounds: int) -> Reply:
-        """The least seconds of each loop of the probe; all loops take turns."""
-        try:
-            function = ctypes.CDLL(library, mode=os.RTLD_NOW | os.RTLD_LOCAL).polydl_arithmetic
-        except (OSError, AttributeError) as error:
-            return {"failed": "unsupported", "message": f"the library can't be used: {error}"}
-        function.restype, function.argtypes = ctypes.c_double, [ctypes.c_int, ctypes.c_long]
-        taken = [[function(loop, iterations) for loop in range(loops)] for _ in range(rounds)]
-        return {"seconds": [min(column) for column in zip(*taken, strict=True)]}
+        function.restype, function.argtypes = ctypes.c_double, [ctypes.c_void_p]
+        rate = runtime().fma_gflops
+        numbers = [(ctypes.c_long * len(case))(*case) for case in cases]
+        taken, gflops = [], [rate(_PROBE_ITERATIONS)]
+        for _ in range(rounds):
+            taken.append([function(case) for case in numbers])
+            gflops.append(rate(_PROBE_ITERATIONS))
+        return {"seconds": [list(column) for column in zip(*taken, strict=True)], "gflops": gflops}
 
 
 if __name__ == "__main__":
     worker = CalibrationWorker()
-    serve(int(sys.argv[1]), int(sys.argv[2]), (worker.start, worker.measure, worker.threads, worker.arithmetic))
+    serve(int(sys.argv[1]), int(sys.argv[2]), (worker.start, worker.measure, worker.probe))

@@ -107,7 +107,8 @@ def _widths(lanes: int, width: int) -> list[tuple[int, int, int]]:
 
 
 # Elements of two vectors by their numbers; older compilers take these as a vector of integers of the same size.
-_SHUFFLED = """#ifndef polydl_shuffled
+#: Defines the ``polydl_shuffled`` of ``transposed``.
+SHUFFLED = """#ifndef polydl_shuffled
 #if defined(__clang__) || __GNUC__ >= 12
 #define polydl_shuffled(kind, one, two, ...) __builtin_shufflevector(one, two, __VA_ARGS__)
 #else
@@ -151,7 +152,7 @@ class _Writer:
     def _text(self, widths: Sequence[tuple[int, int, int]]) -> str:
         made = [line for width, _, _ in widths for line in self._core(width)]
         if self.transform.walk is not None:
-            made += [_SHUFFLED, *(line for width, _, _ in widths for line in self._turning(width))]
+            made += [SHUFFLED, *(line for width, _, _ in widths for line in self._turning(width))]
         left = "".join(f", int left{axis}" for axis in self.clipped)
         made += [
             f"static void {self.name}(const {self.element} *restrict from, {self.element} *restrict to{left})",
@@ -375,7 +376,7 @@ class _Writer:
             lines.append(f"  typedef {integer} numbers __attribute__((vector_size({size}), unused));")
             lines.append(f"  for (; x + {width} <= there; x += {width}) {{")
             lines += [f"    {kind} r{lane} = *(const {kind} *)({load.format(lane)});" for lane in range(width)]
-            lines += [f"    {line}" for line in _transposed(width, kind)]
+            lines += [f"    {line}" for line in transposed(width, kind)]
             lines += [f"    *({kind} *)({store.format(lane)}) {sign} r{lane};" for lane in range(width)]
             lines.append("  }")
         lines += ["  for (; x < there; ++x)", f"    for (int i = 0; i < {width}; ++i)", f"      {single}"]
@@ -390,7 +391,7 @@ def _place(side: str, at: Sequence[int]) -> str:
     return " + ".join([side, *(f"{number} * {side}{axis}" for axis, number in enumerate(at))])
 
 
-def _transposed(width: int, kind: str) -> list[str]:
+def transposed(width: int, kind: str) -> list[str]:
     """Rows ``r0``, ``r1``, ... of a square become its columns: blocks of half the size change places, and so on."""
     lines = []
     block = width // 2

@@ -34,21 +34,23 @@ class Core:
     #: Cycles until the next multiply-add or addition can use a result. Measured by ``polydl calibrate``.
     fma_latency_cycles: float
     #: Part of the multiply-add peak that loops reach which no microkernel replaces, where they are only counted
-    #: (``polydl.model.groups``). To measure: plain nests of the committed measurements, over the peak.
+    #: (``polydl.model.groups``). Measured by ``polydl calibrate``: a product, a filter and an element-wise nest as they
+    #: are written, whose operands the first cache holds, over the peak.
     plain_loop_share: float
     #: Vectors that are loaded from the first-level cache in a cycle. Measured by ``polydl calibrate``.
     loads_per_cycle: float
     #: Vectors that are stored to the first-level cache in a cycle. Measured by ``polydl calibrate``.
     stores_per_cycle: float
-    #: Cycles that the start of a short loop costs, most of them for the mispredicted end of the one before. To measure:
-    #: loops of random lengths against one that is as long as all of them.
+    #: Cycles that the start of a short loop costs, most of them for the mispredicted end of the one before. Measured by
+    #: ``polydl calibrate``: loops of random lengths against one that is as long as all of them.
     loop_start_cycles: float
 
-    #: Operations that bring the lanes of a vector together which lie apart, for each vector. To measure: transforms of
-    #: tiles whose lanes lie apart against those whose lanes are contiguous.
+    #: Operations that bring the lanes of a vector together which lie apart, for each vector. Measured by ``polydl
+    #: calibrate``: squares of lanes that change places, against vectors that are only loaded.
     gathered_lanes_operations: float
     #: How many times as fast a core that works alone may run as it did while peak and bandwidths were measured: its
-    #: clock may be higher then. To measure: the peak after a pause, over that of a long run.
+    #: clock may be higher then. Measured by ``polydl calibrate`` where it is clearly higher after a pause than in a
+    #: long run; elsewhere the usual value stays, since bounds must not be too high.
     clock_headroom: float
 
     #: Cycles that calling a function and coming back take, its arguments and the registers it saves included. Measured
@@ -172,21 +174,25 @@ class Core:
 
     # ---- prefetchers
 
-    #: Runs in different pages that prefetchers follow at once. To measure: time per line of ever more runs in turn.
+    #: Runs in different pages that prefetchers follow at once. Measured by ``polydl calibrate``, as what follows unless
+    #: it says otherwise, where a curve has a clear step: time per line of ever more runs in turn, in which each load
+    #: waits for the one before.
     prefetch_streams: int
-    #: Bytes by which they run ahead of a load in each. To measure: the same with ever longer visits to each run.
+    #: Bytes by which they run ahead of a load in each, into the first-level cache. Measured: lines ever further behind
+    #: some that were read, a while later. (What is fetched into the second-level cache alone, three times as far on a
+    #: Zen 4, orders variants worse.)
     prefetch_ahead_bytes: int
     #: The longest step in bytes from one access of a load to the next that prefetchers of the first-level cache follow.
-    #: To measure: reads at ever larger strides.
+    #: Measured: walks over lines ever further apart, against the same at random.
     prefetch_step_bytes: int
-    #: Runs in turn that keep the prefetcher of the second-level cache busy. To measure: calls of microkernels whose
-    #: columns lie in ever more pages.
+    #: Runs in turn that keep the prefetcher of the second-level cache busy. Measured: the fewest runs that are as fast
+    #: as any more, where a single one is clearly slower.
     prefetch_busy_streams: int
     #: How many times as long a line takes of a single run, whose every next page must be found anew, or of one that is
-    #: not followed. To measure: the same calls, relative to those with ``prefetch_busy_streams`` runs.
+    #: not followed. Measured: many more runs than are followed, over those that are.
     prefetch_lost_slowdown: float
-    #: Bytes of each visit to a run that prefetchers take to find it again. To measure: time per line over the length of
-    #: a visit, with more runs than are followed.
+    #: Bytes of each visit to a run that prefetchers take to find it again. Measured: the fewest lines of a page after
+    #: which the one behind them is there a while later.
     prefetch_start_bytes: int
     #: How many times as many lines come as are used, at most, where prefetchers fetch the gaps as well. To measure:
     #: reads of every other line and of ever fewer.
@@ -216,8 +222,8 @@ class Core:
     #: Rows of a matrix by which transforms of tiles prefetch, where rows lie ``prefetch_step_bytes`` apart or further.
     #: To measure: products of large matrices by fewer products, with every distance.
     transform_ahead_rows: int
-    #: Cycles for a line where prefetchers start anew with every few lines. To measure: copies of tiles whose rows lie a
-    #: page or more apart.
+    #: Cycles for a line where prefetchers start anew with every few lines. Measured by ``polydl calibrate``: copies of
+    #: tiles whose rows lie more than a page apart, against one from the first-level cache.
     line_restart_cycles: float
 
     #: Part of the time in which calls fill the first-level cache from the second one, at its bandwidth, that shows
