@@ -126,6 +126,7 @@ def test_how_far_ahead_is_what_the_first_cache_has_of_it() -> None:
     assert ahead(noisy(curve, 0.001), 64, 14.0) == {"prefetch_ahead_bytes": 448}
     assert ahead(noisy(curve, 0.05), 64, 14.0) == {}
     assert ahead(dict.fromkeys(LINES, 400.0), 64, 14.0) == {}
+    assert ahead({lines: 400.0 if lines <= 2 else 410.0 for lines in LINES}, 64, 14.0) == {}
 
 
 def test_prefetchers_start_after_the_fewest_lines_whose_next_one_is_there() -> None:
@@ -145,11 +146,23 @@ def test_a_copied_line_waits_for_rows_that_lie_apart() -> None:
     assert restart(None, 2e-9, 0.25e-9) == {}
 
 
-def test_a_case_that_was_disturbed_leaves_its_constants_out() -> None:
-    seconds = {case: 6.0 if case[0] != 0 or case[1] <= 16 else 15.0 for case in cases()}
-    assert prefetcher_constants(seconds, 64, 1.0, 14.0)["prefetch_streams"] == 16
+def test_what_is_known_of_runs_is_known_together_or_not_at_all() -> None:
+    seconds = {}
+    for case in cases():
+        kind, number, other = (*case, 0)[:3]
+        near = {0: number <= 16, 1: other == 0, 2: other < number + 7, 3: number == 0}[kind]
+        seconds[case] = 100.0 if near else 200.0
+    whole = prefetcher_constants(seconds, 64, 1.0, 14.0)
+    assert whole == {
+        "prefetch_streams": 16,
+        "prefetch_lost_slowdown": 2.0,
+        "prefetch_ahead_bytes": 448,
+        "prefetch_start_bytes": 64,
+        "line_restart_cycles": 100.0,
+    }
+    # A case was disturbed, beside which a step lies.
     del seconds[next(case for case in seconds if case[:2] == (0, 20))]
-    assert "prefetch_streams" not in prefetcher_constants(seconds, 64, 1.0, 14.0)
+    assert prefetcher_constants(seconds, 64, 1.0, 14.0) == {"line_restart_cycles": 100.0}
     assert prefetcher_constants({}, 64, 1.0, 14.0) == {}
 
 

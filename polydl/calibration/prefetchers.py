@@ -5,7 +5,7 @@ Where a curve has no clear step, its constant is left out: prefetchers that foll
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from string import Template
 
 from polydl.calibration.curves import last_before_step
@@ -27,7 +27,12 @@ _BEFORE = (1, 2, 3, 4, 6)
 _MANY_BEFORE = 8
 _BEHIND = (*range(1, 25), 28, 32, 36, 40, 44)
 _FAR = 52
-_ROUNDS = 100
+# Where something disturbed what matters the most, all is timed once more, and the least counts.
+_ROUNDS, _TURNS = 100, 3
+# What is known of runs together or not at all: how many are followed, and what happens to the others.
+_TOGETHER = {"prefetch_streams", "prefetch_lost_slowdown", "prefetch_ahead_bytes", "prefetch_start_bytes"}
+# Prefetchers of the first-level cache that run fewer lines ahead hide no latency: then those of the second one matter.
+_FEWEST_AHEAD = 4
 # What waits for a miss takes at least this part longer than what is there; less than that is noise.
 _RISE = 0.3
 # Part of the latency of the second-level cache by which a hit there takes longer than one in the first.
@@ -223,7 +228,9 @@ def ahead(seconds: Mapping[int, float], line_bytes: int, second_latency_seconds:
     """
     most = min(seconds.values()) + _SHOWN * second_latency_seconds
     lines = last_before_step({behind: min(taken, most) for behind, taken in seconds.items()}, 0.0)
-    return {} if lines is None or max(seconds.values()) < most else {"prefetch_ahead_bytes": lines * line_bytes}
+    if lines is None or lines < _FEWEST_AHEAD or max(seconds.values()) < most:
+        return {}
+    return {"prefetch_ahead_bytes": lines * line_bytes}
 
 
 def started(
@@ -257,22 +264,28 @@ def prefetcher_constants(
     seconds: Mapping[Case, float], line_bytes: int, cycle_seconds: float, second_latency_seconds: float
 ) -> dict[str, float]:
     """The constants, from the seconds of cases; those that were disturbed are missing."""
-    by_width = {width: seconds[case] for width in _WIDTHS if (case := (_RUNS, width, _VISIT_LINES)) in seconds}
-    after_many = {behind: seconds[case] for behind in _BEHIND if (case := _many_before(behind)) in seconds}
-    lines = dict.fromkeys(_BEFORE, 0), {each: first_behind(each) for each in _BEFORE}, dict.fromkeys(_BEFORE, _FAR)
-    in_order, at_random = (
-        {step: seconds[case] for step in _STRIDES if (case := (_STEPS, step, random)) in seconds} for random in (0, 1)
-    )
-    there, next_line, far = (
-        {before: seconds[case] for before, line in asked.items() if (case := (_PAGES, before, line)) in seconds}
-        for asked in lines
-    )
+
+    def curve(places: Iterable[int], case: Callable[[int], Case]) -> dict[int, float]:
+        return {place: seconds[case(place)] for place in places if case(place) in seconds}
+
+    by_width = curve(_WIDTHS, lambda width: (_RUNS, width, _VISIT_LINES))
+    in_order = curve(_STRIDES, lambda step: (_STEPS, step, 0))
+    at_random = curve(_STRIDES, lambda step: (_STEPS, step, 1))
+    after_many = curve(_BEHIND, _many_before)
+    there = curve(_BEFORE, lambda before: (_PAGES, before, 0))
+    next_line = curve(_BEFORE, lambda before: (_PAGES, before, first_behind(before)))
+    far = curve(_BEFORE, lambda before: (_PAGES, before, _FAR))
     # A step is known only where both of its sides are.
+    followed = followed_runs(by_width) if len(by_width) == len(_WIDTHS) else {}
+    if len(after_many) == len(_BEHIND):
+        followed |= ahead(after_many, line_bytes, second_latency_seconds)
+    followed |= started(there, next_line, far, line_bytes)
+    if not followed.keys() >= _TOGETHER:
+        followed = {name: value for name, value in followed.items() if name not in _TOGETHER}
+    whole = len(in_order) == len(at_random) == len(_STRIDES)
     return {
-        **(followed_runs(by_width) if len(by_width) == len(_WIDTHS) else {}),
-        **(longest_step(in_order, at_random, line_bytes) if len(in_order) == len(at_random) == len(_STRIDES) else {}),
-        **(ahead(after_many, line_bytes, second_latency_seconds) if len(after_many) == len(_BEHIND) else {}),
-        **started(there, next_line, far, line_bytes),
+        **followed,
+        **(longest_step(in_order, at_random, line_bytes) if whole else {}),
         **restart(seconds.get((_ROWS, 1)), seconds.get((_ROWS, 0)), cycle_seconds),
     }
 
@@ -284,8 +297,17 @@ def measure_prefetchers(
 
     Raises ExecutionError if the probe does not compile or run.
     """
-    wanted = cases()
-    taken = least_seconds(probe(known), toolchain, core, wanted, rounds, peak_gflops, what="prefetchers")
-    seconds = {case: least for case, least in zip(wanted, taken, strict=True) if least is not None}
     cycle = known.operations_per_cycle(vector_bytes) / (peak_gflops * 1e9)
-    return prefetcher_constants(seconds, known.line_bytes, cycle, known.second_cache_latency_cycles * cycle)
+    latency = known.second_cache_latency_cycles * cycle
+    wanted, text = cases(), probe(known)
+    seconds: dict[Case, float] = {}
+    found: dict[str, float] = {}
+    for _ in range(_TURNS):
+        taken = least_seconds(text, toolchain, core, wanted, rounds, peak_gflops, what="prefetchers")
+        for case, least in zip(wanted, taken, strict=True):
+            if least is not None:
+                seconds[case] = min(least, seconds.get(case, least))
+        found = prefetcher_constants(seconds, known.line_bytes, cycle, latency)
+        if found.keys() >= _TOGETHER:
+            break
+    return found

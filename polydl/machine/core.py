@@ -157,17 +157,9 @@ class Core:
     #: calls with ever larger operands, with and without fetching them ahead.
     near_bytes: int
 
-    #: Bytes of an operand up to which it is copied into panels as a whole where its tiles could be copied in turn:
-    #: larger copies go out to memory and come back. To measure: products with ever larger operands, copied both ways.
-    panel_copy_bytes: int
-    #: Bytes of a copy of an operand that repeats elements of it. To measure: the same for convolutions.
-    gathered_copy_bytes: int
     #: Bytes of transformed filters up to which they are made all at once, before they are used. To measure:
     #: convolutions by fewer products with ever more channels, with filters as a whole and in blocks.
     whole_filter_bytes: int
-    #: Bytes of a transformed image and result together beyond which a convolution is not computed by fewer products. To
-    #: measure: convolutions by fewer products with ever more images, against those by as many products as they have.
-    transformed_points_bytes: int
     #: Bytes of a tile of an operand that is copied before it is used, in functions for a range of sizes. To measure:
     #: their products with ever larger tiles.
     packed_tile_bytes: int
@@ -179,8 +171,8 @@ class Core:
     #: waits for the one before.
     prefetch_streams: int
     #: Bytes by which they run ahead of a load in each, into the first-level cache. Measured: lines ever further behind
-    #: some that were read, a while later. (What is fetched into the second-level cache alone, three times as far on a
-    #: Zen 4, orders variants worse.)
+    #: some that were read, a while later. (What is fetched into the second-level cache alone lies further
+    #: ahead, and orders variants worse.)
     prefetch_ahead_bytes: int
     #: The longest step in bytes from one access of a load to the next that prefetchers of the first-level cache follow.
     #: Measured: walks over lines ever further apart, against the same at random.
@@ -227,10 +219,11 @@ class Core:
     line_restart_cycles: float
 
     #: Part of the time in which calls fill the first-level cache from the second one, at its bandwidth, that shows
-    #: beside arithmetic. To measure: calls with ever more steps, over those whose operands the first cache holds.
+    #: beside arithmetic. To measure: fitted to the committed measurements, as the next three. (Hardly any of them shows
+    #: in a loop of calls alone, and with what does, variants are ordered worse.)
     exposed_first_share: float
     #: Part of the time of transfers between the caches beyond the first that still shows beside arithmetic, where they
-    #: come when they are asked for. To measure: fitted to the committed measurements, as the next two.
+    #: come when they are asked for.
     exposed_share: float
     #: The same of transfers from memory.
     exposed_memory_share: float

@@ -121,14 +121,11 @@ FAMILIES = (
 )  # fmt: skip
 
 # Whatever the instruction set: pages and what follows from them (prefetchers see addresses within a page, a quarter of
-# it ahead, steps of at most half of it, after two lines, and at most every other one in vain), limits of memory, four
+# it ahead, steps of at most half of it, after two lines, and at most every other one in vain), four
 # blocks of six columns, margins, and what threads take.
 _NEUTRAL: Mapping[str, Any] = MappingProxyType(
     {
         "last_cache_bytes": 32 << 20,
-        "panel_copy_bytes": 8 << 20,
-        "gathered_copy_bytes": 64 << 20,
-        "transformed_points_bytes": 512 << 20,
         "page_bytes": 4096,
         "clock_headroom": 1.2,
         "evicted_line_share": 0.5,

@@ -63,7 +63,7 @@ class GatherRewrite:
     def propose(self, request: Request) -> Iterator[Proposal]:
         """Rows that lie along the output's (``row_operands``), and columns that don't share places in caches."""
         for form, m, outer in oriented_rows(request.scop, request.statement):
-            steps = _rows_gathered(request.scop, request.statement, form, m, outer, request.machine.core)
+            steps = _rows_gathered(request.scop, request.statement, form, m, outer)
             if steps is not None:
                 yield Proposal(steps)
         for step in near_column_choices(request.scop, request.statement, request.matches, request.machine.core):
@@ -97,7 +97,7 @@ def gather(scop: Scop, step: Gather) -> Scop:
 
 
 def _rows_gathered(
-    scop: Scop, statement: Statement, form: ProductForm, m: int, outer: int | None, core: Core
+    scop: Scop, statement: Statement, form: ProductForm, m: int, outer: int | None
 ) -> tuple[Gather | Coalesce, ...] | None:
     """The copy of A, and the loops that become one over it."""
     extents = extents_of(statement)
@@ -110,7 +110,7 @@ def _rows_gathered(
     places = [statement.iterators.index(name) for name in walked(statement, form.a)]
     sums = [place for place in places if not c[place]]
     copied = prod(extents[place] for place in places)
-    if not sums or not pays(statement, copied, scop.array(form.a.array), core):
+    if not sums or not pays(statement, copied, scop.array(form.a.array)):
         return None
     # Sums that the other operand walks through as it lies become one; otherwise the longest is next to the rows.
     sums.sort(key=lambda place: (-b[place], place))
@@ -154,7 +154,7 @@ def near_column_choices(
     summed.sort(key=lambda loop: -b[loop])
     order = (*rows, *summed, match.n, match.k)
     copied = prod(extents[loop] for loop in places)
-    if sorted(order) != sorted(places) or not pays(statement, copied, array, core):
+    if sorted(order) != sorted(places) or not pays(statement, copied, array):
         return ()
     names = tuple(statement.iterators[loop] for loop in order)
     return (Gather(statement.name, array.name, names, (1,) * len(names)),)

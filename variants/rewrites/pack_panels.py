@@ -13,7 +13,7 @@ from polydl.ir.numerics import EXACT, Rounding
 from polydl.ir.scop import BYTES, Scop
 from polydl.ir.statement import Access, Statement
 from polydl.ir.variant import ArrayName, RewriteStep, StatementName
-from polydl.machine import Machine
+from polydl.machine import LIMITS, Machine
 from polydl.match.product import GemmMatch
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Phase, Proposal, Request
@@ -61,7 +61,7 @@ class PackPanelsRewrite:
         scop, statement, matches, machine = request.scop, request.statement, request.matches, request.machine
         tiles = tile_choices(scop, statement, matches, machine)
         for steps in panel_choices(scop, statement, matches, machine):
-            if not tiles or _small(scop, steps, machine.core.panel_copy_bytes) or _constant(scop, steps):
+            if not tiles or _small(scop, steps, LIMITS.panel_copy_bytes) or _constant(scop, steps):
                 yield Proposal(steps)
         # Microkernels that come before those for groups take bytes as they lie, one product at a time.
         grouped = in_groups(scop, statement, matches, machine)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Statement
-from polydl.machine import Core
+from polydl.machine import LIMITS
 from polydl.match.product import NoMatch, ProductForm, product_form
 from polydl.variants.rewrites.split import extents_of
 
@@ -48,7 +48,7 @@ def _rows(statement: Statement, form: ProductForm) -> tuple[int, int | None] | N
     return m, next((loop for loop in walked_too if loop != m and c[loop] == extents[m]), None)
 
 
-def pays(statement: Statement, copied: int, array: Array, core: Core) -> bool:
+def pays(statement: Statement, copied: int, array: Array) -> bool:
     """Whether a copy of so many elements is small enough, and used often enough."""
-    small = copied * array.element_bytes <= core.gathered_copy_bytes
+    small = copied * array.element_bytes <= LIMITS.gathered_copy_bytes
     return small and statement.instances >= GATHERED_USES * copied

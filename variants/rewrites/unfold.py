@@ -182,6 +182,6 @@ def _rows_unfolded(
         rows_of_filter = next(loop for loop in moved[above] if loop != outer)
         joined = Coalesce(statement.name, names[rows_of_filter], names[sums[0]])
     array = scop.array(form.a.array)
-    if not pays(statement, array.elements * extents[sums[0]], array, core):
+    if not pays(statement, array.elements * extents[sums[0]], array):
         return None
     return Unfold(statement.name, array.name, dimension, (names[sums[0]], names[m]), order, groups), joined

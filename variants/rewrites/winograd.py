@@ -24,7 +24,7 @@ from polydl.ir.numerics import Rounding
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Access, Statement
 from polydl.ir.variant import RewriteStep, StatementName
-from polydl.machine import Machine
+from polydl.machine import LIMITS, Machine
 from polydl.match.alignment import loops_alike
 from polydl.match.convolution import ConvolutionMatch, convolution
 from polydl.poly.counting import limited
@@ -69,10 +69,10 @@ class Room:
 
     @staticmethod
     def of(machine: Machine) -> Room:
-        """The room of a machine: what threads that work on one part have together, and its core's limits."""
+        """The room of a machine: what threads that work on one part have together, and its limits."""
         # Threads work on one part together, and each part is begun anew.
         near = machine.second_cache_bytes * (1 if machine.threads == 1 else PARTS_OF_THREADS)
-        return Room(near, machine.core.whole_filter_bytes, machine.core.transformed_points_bytes)
+        return Room(near, machine.core.whole_filter_bytes, LIMITS.transformed_points_bytes)
 
 
 @dataclass(frozen=True)
