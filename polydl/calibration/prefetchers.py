@@ -31,8 +31,8 @@ _FAR = 52
 _ROUNDS, _TURNS = 100, 3
 # What is known of runs together or not at all: how many are followed, and what happens to the others.
 _TOGETHER = {"prefetch_streams", "prefetch_lost_slowdown", "prefetch_ahead_bytes", "prefetch_start_bytes"}
-# Prefetchers of the first-level cache that run fewer lines ahead hide no latency: then those of the second one matter.
-_FEWEST_AHEAD = 4
+# Prefetchers of the first-level cache that run fewer lines ahead hide too little: then those of the second one matter.
+_FEWEST_AHEAD = 6
 # What waits for a miss takes at least this part longer than what is there; less than that is noise.
 _RISE = 0.3
 # Part of the latency of the second-level cache by which a hit there takes longer than one in the first.
@@ -40,7 +40,7 @@ _SHOWN = 0.6
 # A miss takes at least this part of the time of a page, whose lines before it came as well.
 _LEAST_MISS_PART = 0.05
 # A single run is slower than several in turn if it takes so much longer, and as fast up to the other number.
-_SLOWER, _AS_FAST = 1.5, 1.1
+_SLOWER, _AS_FAST = 1.8, 1.1
 # A copy that waits for its rows does so for some cycles of each line.
 _LEAST_WAIT, _MOST_WAIT = 2.0, 400.0
 _PROBE = Template("""\

@@ -149,7 +149,8 @@ class Core:
     #: sets times the bytes of a line. The system says so as a rule.
     same_set_bytes: tuple[int, int]
     #: Part of the second cache's latency that shows for each line of B that finds no place in its set of the first
-    #: one. To measure: calls with ever more columns of B a multiple of the sets apart.
+    #: one. To measure: calls with ever more columns of B a multiple of the sets apart. (``polydl calibrate`` does not:
+    #: what shows depends on how much arithmetic a block does beside it.)
     evicted_line_share: float
     #: Places of a set that every cache is taken to have at least.
     fewest_ways: int
