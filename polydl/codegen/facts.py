@@ -17,14 +17,13 @@ from polydl.ir.statement import Statement
 from polydl.plan.call_sites import CallSite
 from polydl.plan.epilogue import Epilogue, EpilogueStatement, last_values
 from polydl.plan.nest_plan import NestPlan, Plan, last_trips, trips
+from polydl.plan.vector_sums import vector_sums
 from polydl.poly.boxes import finite_ranges
-from polydl.poly.legality import Directions, parallel_is_legal, sums_are_legal
-from polydl.poly.reductions import moves, reduction
+from polydl.poly.legality import Directions, parallel_is_legal
+from polydl.poly.reductions import reduction
 from polydl.poly.shared_loops import iterations_are_apart
 from polydl.vector_functions import called, scalar_only
 
-VECTOR_OPERATIONS = frozenset({"+", "max", "min"})
-"""What lanes of a vector loop may accumulate, each for itself."""
 # Counters may go as far beyond what they count in tiles as they count.
 _MOST_IN_INT = 1 << 30
 
@@ -216,27 +215,3 @@ def _vector_places(
         for position, place in enumerate(plan.places)
         if place in sums or parallel_is_legal(directions, order, position)
     )
-
-
-def vector_sums(scop: Scop, plan: NestPlan, directions: Directions) -> dict[int, dict[str, str]]:
-    """By place in time and statement, the arrays that a vector loop there would have to accumulate in parts.
-
-    Only where that is allowed.
-    """
-    order = plan.order()
-    sums: dict[int, dict[str, str]] = {}
-    for position, place in enumerate(plan.places):
-        if not sums_are_legal(directions, order, position):
-            continue
-        iterator = plan.loops[position].iterator
-        arrays: dict[str, str] = {}
-        known = True
-        for statement in (scop.statement(name) for name in plan.nest.statements):
-            found = reduction(scop, statement)
-            if found is None or moves(found.target, iterator):
-                continue
-            known = known and found.operation in VECTOR_OPERATIONS
-            arrays[statement.name] = found.target.array
-        if known and arrays and len(set(arrays.values())) == len(arrays):
-            sums[place] = arrays
-    return sums

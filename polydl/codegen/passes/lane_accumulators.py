@@ -40,12 +40,8 @@ from polydl.codegen.values import (
     linear,
     plus,
 )
+from polydl.plan.vector_sums import separate_lanes, separate_vectors
 
-_LANES = frozenset({2, 4, 8, 16})
-# Vectors that all sums of a loop have together: an addition takes about as many cycles.
-_MOST_VECTORS = 4
-# Additions to each of them that joining them takes no time beside.
-_FEWEST_TURNS = 4
 # C operators that choose the first of two values.
 _CHOOSES = {"max": ">", "min": "<"}
 # Functions that join the lanes of a vector.
@@ -68,16 +64,13 @@ def _lanes(loop: For, context: Context) -> int:
     if not plain or not {each.type for each in loop.reductions} <= {"float", "double"}:
         return 0
     lanes = min(each.lanes for each in context.of(loop.body))
-    return lanes if lanes in _LANES and lanes <= context.fewest_trips(loop) // 2 else 0
+    return separate_lanes(lanes, context.fewest_trips(loop))
 
 
 def _vectors(loop: For, lanes: int, context: Context) -> int:
     """For how many vectors each reduction has lanes: one where functions are called, which leave no registers."""
     called = any(isinstance(each, Apply) for each in expressions(loop.body))
-    vectors = 1 if called else max(1, _MOST_VECTORS // len(loop.reductions))
-    while vectors > 1 and context.fewest_trips(loop) < _FEWEST_TURNS * vectors * lanes:
-        vectors //= 2
-    return vectors
+    return separate_vectors(len(loop.reductions), lanes, context.fewest_trips(loop), called=called)
 
 
 def _with_variables(loop: For, context: Context) -> Node:
