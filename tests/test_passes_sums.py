@@ -92,6 +92,20 @@ def test_nothing_is_added_where_a_loop_has_no_iteration() -> None:
     assert made != c(rows)
 
 
+def test_tiles_of_a_constant_size_have_all_their_iterations() -> None:
+    start = Linear(((64, Name("t")),))
+    known = context(*ARRAYS, S=SUM)
+    (tile,) = row(PRODUCT)
+    assert isinstance(tile, For)
+    for count, rest in ((64, False), (72, True)):
+        last = Binary("+", Binary("*", Integer(64), Name("t")), Integer(count - 1))
+        body = (loop("j", 1, last, *tile.body, first=start),)
+        lines = summed(body, known, lane_accumulators)
+        assert not any(line.startswith(("if", "const int")) for line in lines)
+        loops = [line for line in lines if line.startswith("for (int j ")]
+        assert len(loops) == 1 + rest
+
+
 def test_sums_under_a_condition_stay_in_their_element_and_their_loop_fills_no_vectors() -> None:
     early = If(Binary("<", Name("i"), Integer(3)), (adds("S", at("z", "i"), PRODUCT),))
     body = (loop("j", 1, 89, early),)

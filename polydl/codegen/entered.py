@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import partial, reduce
 
 from polydl.codegen.loop_ir import Assign, Block, Body, For, If, Let, Node, assignments
-from polydl.codegen.values import Binary, Expr, Integer, mentions, substituted
+from polydl.codegen.values import Binary, Expr, mentions, substituted
 
 
 def where_entered(loops: Sequence[For], whole: Node) -> Node:
@@ -54,7 +54,4 @@ def runs_always(body: Body, statement: str) -> bool:
 
 def _has_iterations(loop: For) -> bool:
     """Whether it is known to have one."""
-    match loop.first, loop.last:
-        case Integer(first), Integer(last):
-            return first <= last
-    return False
+    return bool(loop.trips)

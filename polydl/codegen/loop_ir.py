@@ -6,11 +6,24 @@ A body is a tuple of nodes that run one after the other. ``polydl.codegen.build`
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
-from polydl.codegen.values import Binary, Element, Expr, Integer, Name, substituted, walk, with_elements
+from polydl.codegen.values import (
+    Binary,
+    Element,
+    Expr,
+    Integer,
+    Linear,
+    Name,
+    as_sum,
+    flattened,
+    substituted,
+    walk,
+    with_elements,
+)
 from polydl.poly.reductions import Operation
 
 ONE = Integer(1)
@@ -196,6 +209,17 @@ class For:
             case Integer(first), Integer(last) if first >= 0 and last >= 0:
                 return range(first, last + 1)
         return range(0)
+
+    @property
+    def trips(self) -> int | None:
+        """The iterations of a counter that advances by one; None if they may be more here and fewer there."""
+        if self.last is None:
+            return None
+        distance = as_sum(flattened(Linear(((1, self.last), (-1, self.first)))))
+        coefficients: Counter[Expr] = Counter()
+        for coefficient, term in distance.terms:
+            coefficients[term] += coefficient
+        return None if any(coefficients.values()) else max(0, distance.constant + 1)
 
 
 @dataclass(frozen=True)

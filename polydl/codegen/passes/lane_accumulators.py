@@ -147,15 +147,15 @@ def _in_vectors(loop: For, lanes: int, width: int) -> Sequence[Node]:
     assert loop.last is not None
     name, first, last = loop.iterator, loop.first, loop.last
     start = Name(f"polydl_{name.removeprefix('polydl_')}_first")
-    numbers = loop.range
-    rest = len(numbers) % width if numbers else -1
-    end = Integer(numbers[-1] - rest) if numbers else plus(last, 1 - width)
+    trips = loop.trips
+    rest = -1 if trips is None else trips % width
+    end = plus(last, 1 - width if trips is None else -rest)
     body = (_piece(loop, lanes, start, plus(start, width - 1)),)
     vectors = For(start.name, first, at_most(start.name, end), body, Integer(width))
     if not rest:
         return (vectors,)
-    if numbers:
-        return vectors, _piece(loop, lanes, Integer(numbers[-rest]), last)
+    if trips is not None:
+        return vectors, _piece(loop, lanes, plus(last, 1 - rest), last)
     count = Linear(((1, last), (-1, first)), 1)
     start_of_all = as_sum(first)
     whole = replace(start_of_all, terms=(*start_of_all.terms, (width, Binary("/", count, Integer(width)))))

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from polydl.codegen.context import Context
 from polydl.codegen.loop_ir import ONE, Assign, Body, For, If, Let, Node, at_most, nodes, rewritten
-from polydl.codegen.passes.unroll_and_jam import Iteration, constant_trips, copies
+from polydl.codegen.passes.unroll_and_jam import Iteration, copies
 from polydl.codegen.quotients import period, with_simple_quotients
 from polydl.codegen.values import Linear, Name, as_sum, flattened, linear, plus
 
@@ -32,13 +32,13 @@ def run(ir: Body, context: Context) -> Body:
 
 
 def _apart(loop: For, counters: Collection[str], context: Context) -> Body:
-    if not _may_be_copied(loop, context) or loop.last is None:
+    if not _may_be_copied(loop, context):
         return (loop,)
     number = period(loop.body, loop.iterator, counters)
     statements = sum(isinstance(node, Assign) for node in nodes(loop.body))
     if not 1 < number <= _MOST_COPIES or number * statements > _MOST_STATEMENTS:
         return (loop,)
-    trips, first = constant_trips(loop.first, loop.last), as_sum(flattened(loop.first))
+    trips, first = loop.trips, as_sum(flattened(loop.first))
     if trips is None or trips < number or any(factor % number for factor, _ in first.terms):
         return (loop,)
     turns, left = divmod(trips, number)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -59,7 +58,7 @@ def unrolled_inside(loop: For, context: Context) -> tuple[Shorter, ...] | None:
         last = inner.last
         if last is None or any(mentions(bound, name) for bound in (inner.first, last) for name in counters):
             return None
-        count, trips = context.most_trips(inner), constant_trips(inner.first, last)
+        count, trips = context.most_trips(inner), inner.trips
         if trips is None and _has("min", last) and not _has("max", inner.first):
             rest = min(each.unrolled[inner.place] for each in facts)
             if not 0 < rest < count:
@@ -68,15 +67,6 @@ def unrolled_inside(loop: For, context: Context) -> tuple[Shorter, ...] | None:
         elif trips != count:
             return None
     return tuple(shorter) if len(shorter) <= _MOST_SHORTER else None
-
-
-def constant_trips(first: Expr, last: Expr) -> int | None:
-    """The iterations from one bound to the other; None if they may be more here and fewer there."""
-    distance = as_sum(flattened(Linear(((1, last), (-1, first)))))
-    coefficients: Counter[Expr] = Counter()
-    for coefficient, term in distance.terms:
-        coefficients[term] += coefficient
-    return None if any(coefficients.values()) else distance.constant + 1
 
 
 def _has(operation: str, value: Expr) -> bool:
