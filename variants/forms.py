@@ -228,8 +228,8 @@ class Forms:
     def _any_extension(self, places: Sequence[int], generator: random.Random) -> list[int]:
         """The same, whichever loop is innermost."""
         components = self._components(sum([1 << place for place in places]))
-        if len(components) == 1:
-            return self._any_joined(components[0], generator)
+        if len(components) < 2:
+            return [*self._any_joined(components[0], generator)] if components else []
         order = generator.sample(places, len(places))
         for component in components:
             if component & (component - 1):
@@ -239,13 +239,21 @@ class Forms:
                     order[number] = place
         return order
 
-    def _any_joined(self, present: int, generator: random.Random) -> list[int]:
-        if not present & (present - 1):
-            return list(_places(present))
-        first = self._first(present)
-        weights = [self._extensions(present ^ 1 << place) for place in first]
+    def _any_joined(self, component: int, generator: random.Random) -> Sequence[int]:
+        if component in self._only_orders:
+            return self._only_orders[component]
+        first = self._first(component)
+        weights = [self._extensions(component ^ 1 << place) for place in first]
         [place] = first if len(first) == 1 else generator.choices(first, weights)
-        return [place, *self._any_extension(list(_places(present ^ 1 << place)), generator)]
+        order = [place, *self._any_extension(list(_places(component ^ 1 << place)), generator)]
+        if sum(weights) == 1:
+            self._only_orders[component] = order
+        return order
+
+    @cached_property
+    def _only_orders(self) -> dict[int, Sequence[int]]:
+        """Of components that have no other one."""
+        return {}
 
     # ----------------------------------------------------------------------------------
     # Drawing
