@@ -62,7 +62,7 @@ def timed_beside(
 
 FOREIGN = """
 import os, sys, time
-from polydl.execute.sampling import MOST_REPEATS, Sampler, serve
+from polydl.execute.sampling import MOST_REPEATS, TimingSampler, serve
 
 way = sys.argv[1]
 
@@ -70,7 +70,7 @@ class Program:
     def start(self, problem, cores):
         if way == "unsupported":
             return {"failed": "unsupported", "message": f"can't do {problem['task']}"}
-        self.sampler = Sampler(cores)
+        self.sampler = TimingSampler(cores)
         if "STARTS" in os.environ:
             begin = time.monotonic()
             time.sleep(0.2)
