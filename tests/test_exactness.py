@@ -11,11 +11,12 @@ from pathlib import Path
 import pytest
 from computed import parse
 from golden_code import Case, generated, parsed
+from machines import machine_with
 from marks import parametrized
 from test_golden import FILES
 
 import polydl
-from polydl import optimize
+from polydl import optimize, pipeline
 from polydl.codegen.original import original
 from polydl.execute.exactness import compare_exactly, estimated_seconds
 from polydl.execute.rings import FIELD, INTEGERS, has_fractions, over, rewritten_for
@@ -27,6 +28,7 @@ from polydl.ir.scop import Scop
 from polydl.optimization.exact_winner import with_exactness
 from polydl.presentation.answer import answer_text
 from polydl.report.documents import optimization_document
+from polydl.workloads import workload
 
 pytestmark = pytest.mark.native
 
@@ -242,6 +244,31 @@ def test_long_texts_and_many_instances_are_estimated_to_take_long() -> None:
     assert estimated_seconds(parsed(panels), generated(panels)) > 0.3
 
 
+def test_winograd_is_checked_where_a_layer_is_of_middling_size(tmp_path: Path) -> None:
+    """Of 64 channels and 28 x 28 pixels, not of 56 x 56; vectors of the field compute what the plain nest does."""
+    machine = machine_with(1, 64)
+    seconds = []
+    for size in (8, 28, 56):
+        layer = workload(f"conv_64x64x{size}x{size}x3x3s1p1")
+        scop = parse(tmp_path, layer.source)
+        space = pipeline.space_on(scop, machine, microkernel="c")
+        applied = next(
+            applied
+            for applied in map(space.apply, pipeline.generate(space, max_variants=600).variants)
+            if any("Winograd F(4x4" in method for method in applied.rounding.methods)
+        )
+        kernel = pipeline.kernel(applied, machine.vector_bytes)
+        assert kernel.ingredients.vector_types
+        seconds.append(estimated_seconds(scop, kernel))
+        if size == 8:
+            result = checked(scop, kernel, tmp_path / "work")
+            assert (result.verdict, result.ring) == ("agrees", FIELD), result.reason
+            spoilt = replace(kernel, c=re.sub(r"\b0\.\d*[1-9]\d*f\b", "3.0f", kernel.c, count=1))
+            assert spoilt.c != kernel.c
+            assert checked(scop, spoilt, tmp_path / "spoilt").verdict == "differs"
+    assert seconds[1] < 1 < seconds[2]
+
+
 def test_a_winner_that_differs_over_the_ring_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 
@@ -250,7 +277,7 @@ def test_a_winner_that_differs_over_the_ring_is_none(tmp_path: Path, monkeypatch
         return Exactness("differs" if len(asked) == 1 else "agrees", INTEGERS, "`c[0][0]` is 1, not 2")
 
     monkeypatch.setattr("polydl.execute.exactness.compare_exactly", differs_at_first)
-    monkeypatch.setattr("polydl.optimization.exact_winner._MOST_SECONDS", 100.0)
+    monkeypatch.setattr("polydl.optimization.exact_winner._MOST_SECONDS", {INTEGERS: 100.0})
     small = PRODUCT.replace("10000", "100")
     result = optimize(parse(tmp_path, small), top_k=2, max_variants=10, out=tmp_path, records=False)
     first, second = asked
@@ -261,7 +288,7 @@ def test_a_winner_that_differs_over_the_ring_is_none(tmp_path: Path, monkeypatch
     assert "over the integers modulo 2^32 another result: `c[0][0]`" in status[first].message
     shown = " ".join(answer_text(optimization_document(result), verbose=True).split())
     assert "over the integers modulo 2^32 it agrees" in shown
-    monkeypatch.setattr("polydl.optimization.exact_winner._MOST_SECONDS", 0.0)
+    monkeypatch.setattr("polydl.optimization.exact_winner._MOST_SECONDS", {INTEGERS: 0.0})
     unasked = optimization_document(with_exactness(result, 0))
     assert unasked["best"]["exactness"]["verdict"] == "not applicable"
     shown = " ".join(answer_text(unasked, verbose=True).split())

@@ -12,7 +12,8 @@ import os
 import re
 import subprocess
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -47,11 +48,12 @@ _NO_MAIN = "#define main polydl_main_of_source"
 # Before each line of the driver, since the source's function may print, too.
 _SAYS = "polydl: "
 _ELEMENTS = frozenset({"float", "double", "bfloat16"})
-# Seconds, measured on one core of an AMD EPYC with AVX2: of the compilers of C and of C++ without text, of a character
-# of a kernel's text, of an instance of a statement, and of an element that is drawn or compared.
-_COMPILER_SECONDS, _FIELD_COMPILER_SECONDS, _CHARACTER = 0.13, 0.75, 1.1e-5
-_INSTANCE, _FIELD_INSTANCE, _ELEMENT = 7e-9, 7e-8, 17e-9
-_MANY_INSTANCES = 10_000_000
+# Seconds, measured on one core of an AMD EPYC: of the compilers of C and of C++ without text, of a character of a
+# kernel's text, of an instance of a statement, and of an element that is drawn or compared.
+_COMPILER_SECONDS, _FIELD_COMPILER_SECONDS, _CHARACTER, _FIELD_CHARACTER = 0.13, 0.2, 1.1e-5, 5e-6
+_INSTANCE, _FIELD_INSTANCE, _FIELD_VECTOR_INSTANCE, _ELEMENT = 7e-9, 3.6e-8, 3.2e-9, 17e-9
+# From so many instances on, a kernel is compiled with optimizations; one with vectors of the field takes longer.
+_MANY_INSTANCES, _MANY_VECTOR_INSTANCES = 10_000_000, 60_000_000
 _MOST_BYTES = 2 << 30
 
 
@@ -94,15 +96,11 @@ def compare_exactly(
     driver, program = directory / "driver.c", directory / "program"
     driver.write_text(_driver(scop, ring, seed, prepares=kernel.interface.prepared is not None), encoding="utf-8")
     folders = (copies, *(flag for flag in kernel.compile_flags if flag.startswith("-I")))
-    # Where little is computed the compiler takes most of the time, as with vectors of the field, which are loops.
-    effort = "-O0" if _instances(scop) < _MANY_INSTANCES else "-O1"
-    command = _command(toolchain, ring, effort, folders, [*sources], driver, program)
+    effort = _effort(scop, vectors=ring == FIELD and bool(kernel.ingredients.vector_types))
     try:
-        compiler = inside(command, directory) if is_sandboxed() else command
-        built = run_in_group(compiler, directory, timeout_seconds=COMPILE_TIMEOUT_SECONDS)
-        if built.returncode != 0:
-            errors = [line for line in built.stderr.splitlines() if "error" in line] or built.stderr.splitlines()
-            return Exactness("not applicable", "", f"it can't be compiled over the ring: {errors[0] if errors else ''}")
+        error = _built(_commands(toolchain, ring, effort, folders, sources, driver, program), directory)
+        if error is not None:
+            return Exactness("not applicable", "", f"it can't be compiled over the ring: {error}")
         array_bytes = 2 * sum(array.bytes for array in _arrays(scop))
         running = confined([str(program)], directory, array_bytes)
         ran = run_in_group(running, directory, timeout_seconds=timeout_seconds, environment=environment(os.environ))
@@ -129,10 +127,13 @@ def estimated_seconds(scop: Scop, kernel: KernelSource) -> float:
     in_field = ring_of(scop, kernel) == FIELD
     # What chooses how many threads a call takes is left out where there is no OpenMP.
     characters = len(kernel.c) - (len(team.support()) if kernel.ingredients.chooses_threads else 0)
-    compiler = (_FIELD_COMPILER_SECONDS if in_field else _COMPILER_SECONDS) + characters * _CHARACTER
-    instances = _instances(scop)
+    compiler, character, instance = _COMPILER_SECONDS, _CHARACTER, _INSTANCE
+    if in_field:
+        vectors = bool(kernel.ingredients.vector_types)
+        compiler, character = _FIELD_COMPILER_SECONDS, _FIELD_CHARACTER
+        instance = _FIELD_VECTOR_INSTANCE if vectors else _FIELD_INSTANCE
     elements = sum(array.elements for array in _arrays(scop))
-    return compiler + 4 * (instances * (_FIELD_INSTANCE if in_field else _INSTANCE) + elements * _ELEMENT)
+    return compiler + characters * character + 4 * (_instances(scop) * instance + elements * _ELEMENT)
 
 
 def ring_of(scop: Scop, kernel: KernelSource) -> Ring:
@@ -175,20 +176,49 @@ def _instances(scop: Scop) -> int:
     return sum(statement.instances for statement in scop.statements)
 
 
-def _command(
+def _effort(scop: Scop, *, vectors: bool) -> str:
+    """How far a kernel is optimized: where little is computed, the compiler takes most of the time."""
+    if vectors:
+        return "-O0" if _instances(scop) < _MANY_VECTOR_INSTANCES else "-Og"
+    return "-O0" if _instances(scop) < _MANY_INSTANCES else "-O1"
+
+
+def _built(commands: Sequence[Sequence[str]], directory: Path) -> str | None:
+    """Run the compilers, all but the last at the same time; the first error of one that fails, or None."""
+
+    def compiled(command: Sequence[str]) -> str | None:
+        compiler = inside(command, directory) if is_sandboxed() else command
+        built = run_in_group(compiler, directory, timeout_seconds=COMPILE_TIMEOUT_SECONDS)
+        errors = [line for line in built.stderr.splitlines() if "error" in line] or built.stderr.splitlines()
+        return None if built.returncode == 0 else errors[0] if errors else ""
+
+    *objects, last = commands
+    with ThreadPoolExecutor(len(objects)) as pool:
+        failed = [error for error in pool.map(compiled, objects) if error is not None]
+    return failed[0] if failed else compiled(last)
+
+
+def _commands(
     toolchain: Toolchain,
     ring: Ring,
     effort: str,
     folders: Iterable[str],
-    sources: Iterable[Path],
+    sources: Sequence[Path],
     driver: Path,
     program: Path,
-) -> list[str]:
+) -> list[list[str]]:
+    """Those that compile the original, and the kernel with ``effort``, and the one that makes the program of them."""
     language = ("-std=gnu11", "-fcommon") if ring == INTEGERS else _FIELD_FLAGS
-    files = ["-x", "c" if ring == INTEGERS else "c++", *map(str, sources), "-x", "c", str(driver)]
+    kind = "c" if ring == INTEGERS else "c++"
+    objects = [source.with_suffix(".o") for source in sources]
+    # The original is short.
+    commands = [
+        [str(toolchain.path), each, *_FLAGS, *language, *folders, "-x", kind, "-c", str(source), "-o", str(object_)]
+        for source, object_, each in zip(sources, objects, ("-O2", effort), strict=True)
+    ]
     # Global arrays and functions of the source are in both files, and mean the same.
     link = ["-o", str(program), "-Wl,--allow-multiple-definition", "-lm"]
-    return [str(toolchain.path), effort, *_FLAGS, *language, *folders, *files, *link]
+    return [*commands, [str(toolchain.path), "-O1", *map(str, objects), "-x", "c", str(driver), *link]]
 
 
 def _difference(scop: Scop, words: list[str]) -> str:

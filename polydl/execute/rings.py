@@ -37,7 +37,8 @@ _INTEGER_PRELUDE = """\
 #define double long
 #define POLYDL_BITS(x) ((unsigned long)(x))
 """
-# A residue is below the modulus. Vectors of them have as many bytes as the vectors of floats that they replace.
+# A residue is below the modulus. Vectors of them have as many bytes as the vectors of floats that they replace; they
+# are the compiler's own, and nothing is included of C++'s library, which takes the compiler longer than all of this.
 _FIELD_PRELUDE = """\
 #define restrict __restrict__
 #define _Thread_local thread_local
@@ -112,9 +113,10 @@ template <class E, int n> inline polydl_vector<E, n> polydl_everywhere(E x)
 template <class E, int n> inline polydl_vector<E, n> polydl_products(polydl_vector<E, n> x, polydl_vector<E, n> y)
 {
   typedef polydl_vector<E, n> V;
-  const typename V::Longs a = (typename V::Longs)x.words, b = (typename V::Longs)y.words, low = a * b;
-  const typename V::Longs even = V::folded((a & 0xfffffffful) * (b & 0xfffffffful)), odd = V::folded((a >> 32) * (b >> 32));
-  x.words = V::reduced((typename V::Words)(sizeof(E) == sizeof(long) ? V::folded(low) : even | odd << 32));
+  typedef typename V::Longs Longs;
+  const Longs a = (Longs)x.words, b = (Longs)y.words, low = (Longs){} + 0xfffffffful, whole = V::folded(a * b);
+  const Longs even = V::folded((a & low) * (b & low)), odd = V::folded((a >> 32) * (b >> 32));
+  x.words = V::reduced((typename V::Words)(sizeof(E) == sizeof(long) ? whole : even | odd << 32));
   return x;
 }
 template <class E, int n> inline polydl_vector<E, n> polydl_quotients(polydl_vector<E, n> x, polydl_vector<E, n> y)

@@ -9,10 +9,11 @@ from polydl.ir.measurement import Exactness, Measurement
 from polydl.system.files import temporary_directory
 
 if TYPE_CHECKING:
+    from polydl.execute.rings import Ring
     from polydl.optimization.optimized import Optimization
 
-# Most seconds that the check may take.
-_MOST_SECONDS = 0.3
+# Most seconds that the check may take: over the field, which a C++ compiler is needed for, longer.
+_MOST_SECONDS: dict[Ring, float] = {"integers modulo 2^32": 0.3, "integers modulo 2^31 - 1": 1.0}
 
 
 def with_exactness(result: Optimization, seed: int) -> Optimization:
@@ -20,13 +21,13 @@ def with_exactness(result: Optimization, seed: int) -> Optimization:
 
     Where it would take long, ``exactness`` says how long.
     """
-    from polydl.execute.exactness import compare_exactly, estimated_seconds
+    from polydl.execute.exactness import compare_exactly, estimated_seconds, ring_of
 
     best = result.winner
     if best is None or result.toolchain is None:
         return result
     expected = estimated_seconds(result.scop, best.kernel)
-    if expected > _MOST_SECONDS:
+    if expected > _MOST_SECONDS[ring_of(result.scop, best.kernel)]:
         reason = f"it would take about {expected:,.{0 if expected >= 10 else 1}f} s"
         return replace(result, exactness=Exactness("not applicable", "", reason))
     with temporary_directory() as directory:
