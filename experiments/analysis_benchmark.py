@@ -1,7 +1,7 @@
 """``python -m experiments.analysis_benchmark``: how long reuse analysis takes, and how much memory.
 
-Times are CPU-bound and of one process; each is the median of several rounds with its shortest. Parts can be measured
-one by one: each replaces its own results in the document, and the figure shows what is there.
+Times are CPU-bound and of one process; all rounds are kept, and medians shown with the shortest. Parts can be
+measured one by one: each replaces its own results in the document, and the figure shows what is there.
 """
 
 from __future__ import annotations
@@ -83,13 +83,21 @@ def timed(call: Callable[[], Any]) -> float:
 
 
 def summary(seconds: Sequence[float]) -> Document:
-    """Milliseconds."""
-    return {
-        "median_ms": 1e3 * median(seconds),
-        "shortest_ms": 1e3 * min(seconds),
-        "longest_ms": 1e3 * max(seconds),
-        "rounds": len(seconds),
-    }
+    """Milliseconds of each round."""
+    return {"ms": [1e3 * each for each in seconds]}
+
+
+def middle(result: Document) -> float:
+    """The median of a summary's rounds, which older data have in place of the rounds, as the other two below."""
+    return median(result["ms"]) if "ms" in result else float(result["median_ms"])
+
+
+def shortest(result: Document) -> float:
+    return min(result["ms"]) if "ms" in result else float(result["shortest_ms"])
+
+
+def longest(result: Document) -> float:
+    return max(result["ms"]) if "ms" in result else float(result["longest_ms"])
 
 
 def per_variant(seconds: Sequence[float], variants: int) -> Document:
@@ -269,7 +277,7 @@ def markdown(document: Document) -> Iterator[str]:
     yield "| nest | working sets, of 1,000 together | all that a ranker sees | 100,000 | memory of that process |"
     yield "|---|---|---|---|---|"
     for name, result in document["rate"].items():
-        of_one = (f"{result[what]['median_ms']:.2f} ms" for what in ("working_sets", "candidates"))
+        of_one = (f"{middle(result[what]):.2f} ms" for what in ("working_sets", "candidates"))
         seconds = next(point["seconds"] for point in document["count"][name] if point["variants"] == _MOST_VARIANTS)
         yield (
             "| "
@@ -280,12 +288,12 @@ def markdown(document: Document) -> Iterator[str]:
     yield "| nest | first, median | longest | later, median | longest |"
     yield "|---|---|---|---|---|"
     for name, result in document["isl"].items():
-        times = (result[which][what] for which in ("first", "later") for what in ("median_ms", "longest_ms"))
+        times = (of(result[which]) for which in ("first", "later") for of in (middle, longest))
         yield "| " + " | ".join([name, *(f"{time:.1f} ms" for time in times)]) + " |"
 
 
 def _times(result: Document) -> str:
-    return f"{result['median_ms']:.2f} ({result['shortest_ms']:.2f} to {result['longest_ms']:.2f})"
+    return f"{middle(result):.2f} ({shortest(result):.2f} to {longest(result):.2f})"
 
 
 def draw(document: Document, path: Path) -> None:
@@ -302,7 +310,7 @@ def draw(document: Document, path: Path) -> None:
         for (way, label, marker), colour in zip(styles, ("tab:blue", "tab:orange", "tab:green"), strict=True):
             left.plot(
                 [point["loops"] for point in series],
-                [point[way]["median_ms"] for point in series],
+                [middle(point[way]) for point in series],
                 line, marker=marker, markersize=4, color=colour, label=f"{label}: {name}",
             )  # fmt: skip
     left.set(xlabel="loops, tile loops included", ylabel="ms per variant", yscale="log", title="Number of loops")

@@ -22,19 +22,20 @@ from typing import Any
 import polydl
 from experiments.json_lines import add, documents
 from experiments.tables import markdown
+from polydl.ir.measurement import counting
 from polydl.workloads import suite, workload
 
 Row = dict[str, Any]
 
 
 def measured(name: str, budget: str, threads: int) -> Row:
-    """One workload: what was found when, and the seconds of a call of the three variants."""
+    """One workload: what was found when, and all samples of the three variants, seconds and whether disturbed."""
     machine = polydl.Machine.detect(threads=threads)
     with tempfile.TemporaryDirectory() as folder:
         source, records = workload(name).write(Path(folder)), Path(folder, "records")
         begin = time.perf_counter()
         picked = polydl.optimize(source, machine=machine, records=records)
-        seconds = time.perf_counter() - begin
+        answer = time.perf_counter() - begin
         searched = polydl.optimize(source, machine=machine, records=records, budget=budget)
         assert searched.search is not None
         right = [each for each in picked.tried if each.measurement.status == "ok"]
@@ -43,30 +44,40 @@ def measured(name: str, budget: str, threads: int) -> Row:
         variants = {role: tried.ranked.variant for role, tried in chosen.items() if tried is not None}
         distinct = tuple({variant.id: variant for variant in variants.values()}.values())
         again = polydl.optimize(source, machine=machine, records=False, variants=distinct)
-    times = {each.ranked.variant.id: each.measurement.seconds_median for each in again.tried}
+    samples = {
+        each.ranked.variant.id: [[sample.seconds, sample.disturbed] for sample in each.measurement.samples]
+        for each in again.tried
+    }
     return {
         "name": name,
         "cpu": machine.cpu_id,
         "threads": threads,
         "operations": picked.scop.flops,
         "budget": budget,
-        "answer_seconds": round(seconds, 2),
+        "answer_seconds": round(answer, 2),
         "measured": searched.search.runs,
         "improvements": [[round(each.seconds, 2), each.runs, each.best] for each in searched.search.improvements],
         "ranks": {role: tried.rank for role, tried in chosen.items() if tried is not None},
-        "seconds": {role: times[variant.id] for role, variant in variants.items()},
+        "samples": {role: samples[variant.id] for role, variant in variants.items()},
     }
+
+
+def seconds(row: Row, role: str) -> float:
+    """Of a call of a variant in the last rounds: the median of the samples that count; older data are that alone."""
+    if "samples" not in row:
+        return float(row["seconds"][role])
+    return median(counting((each, disturbed) for each, disturbed in row["samples"][role]))
 
 
 def table(rows: Sequence[Row]) -> Iterator[str]:
     """GFLOPS of the fastest of the first picks and of the search, what was gained, and the first pick's share."""
     cells, gains, shares = [], [], []
     for row in rows:
-        first, picked, searched = (row["seconds"][role] for role in ("first", "picked", "searched"))
+        first, picked, searched = (seconds(row, role) for role in ("first", "picked", "searched"))
         # What is slower in the last rounds is the luckier of two that are level: the picks' is known as well.
         gains.append(picked / searched)
         shares.append(min(picked, searched) / first)
-        rates = [f"{row['operations'] / seconds / 1e9:.1f}" for seconds in (first, picked, searched)]
+        rates = [f"{row['operations'] / each / 1e9:.1f}" for each in (first, picked, searched)]
         rank = str(row["ranks"]["searched"])
         answer, runs = f"{row['answer_seconds']:.1f} s", str(row["measured"])
         cells.append([row["name"], *rates, f"{gains[-1]:.3f}", f"{shares[-1]:.3f}", rank, runs, answer])

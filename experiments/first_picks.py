@@ -6,9 +6,9 @@
 
 Each workload is optimized on one thread by each version in turn, in three states of what is known of the machine:
 *fresh*, where it is the first command of all; *second*, where `examples/conv.c` was optimized before; and
-*calibrated*, after `polydl calibrate`. A line of the output is one such command: the seconds of the first of the
-ranking and of the fastest that was found. Lines that the file has are not measured again. The table has speeds over the
-fastest of all lines of a workload: geometric means over workloads, of the median of the rounds, and the worst.
+*calibrated*, after `polydl calibrate`. A line of the output is one such command: all samples of the first of the
+ranking and of the fastest that was found. Lines that the file has are not measured again. The table has speeds over
+the fastest of all lines of a workload: geometric means over workloads, of the median of the rounds, and the worst.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ import click
 from experiments import json_lines
 from experiments.tables import markdown
 from experiments.two_versions import VERSIONS
+from polydl.ir.measurement import counting
 
 Document = dict[str, Any]
 STATES = ("fresh", "second", "calibrated")
@@ -52,14 +53,25 @@ def optimized(program: Path, workload: Sequence[str], known: Mapping[str, str]) 
         return found
 
 
-def seconds(report: Document) -> dict[str, float]:
-    """Of the first of the ranking, and of the fastest, in medians."""
+def samples(report: Document) -> dict[str, list[list[Any]]]:
+    """Of the first of the ranking, and of the fastest by its median: seconds, and whether they were disturbed."""
     measured = [each for each in report["candidates"] if each["status"] == "ok"]
-    first = min(measured, key=lambda candidate: candidate["rank"])
-    return {
-        "first": first["seconds_median"],
-        "fastest": min(each["seconds_median"] for each in measured),
+    chosen = {
+        "first": min(measured, key=lambda candidate: candidate["rank"]),
+        "fastest": min(measured, key=lambda candidate: candidate["seconds_median"]),
     }
+    return {
+        what: [[each, False] for each in candidate["sample_seconds"]]
+        + [[each, True] for each in candidate["disturbed_seconds"]]
+        for what, candidate in chosen.items()
+    }
+
+
+def seconds(line: Document, what: str) -> float:
+    """The median of the samples that count; older data are that alone."""
+    if "samples" not in line:
+        return float(line[what])
+    return median(counting((each, disturbed) for each, disturbed in line["samples"][what]))
 
 
 def states(program: Path, home: Path) -> Iterator[tuple[str, Callable[[str], Mapping[str, str]]]]:
@@ -95,17 +107,18 @@ def measure(programs: tuple[Path, Path], names: tuple[str, ...], rounds: int, ou
                     for version, each, (state, known) in zip(VERSIONS, programs, both, strict=True):
                         if (number, state, name, version) in done:
                             continue
-                        taken = seconds(optimized(each / "polydl", ["--workload", name], known(name)))
-                        line = {"round": number, "state": state, "workload": name, "version": version, **taken}
-                        json_lines.add(line, out)
-                        print(*line.values(), flush=True)
+                        taken = samples(optimized(each / "polydl", ["--workload", name], known(name)))
+                        line = {"round": number, "state": state, "workload": name, "version": version}
+                        json_lines.add({**line, "samples": taken}, out)
+                        print(*line.values(), *map(len, taken.values()), flush=True)
 
 
 def rows(documents: Sequence[Document]) -> Iterator[list[str]]:
     """The cells of the table: a row for each state and version."""
     best: dict[str, float] = {}
     for each in documents:
-        best[each["workload"]] = min(best.get(each["workload"], each["fastest"]), each["fastest"])
+        fastest = seconds(each, "fastest")
+        best[each["workload"]] = min(best.get(each["workload"], fastest), fastest)
     for state in STATES:
         for version in VERSIONS:
             mine = [each for each in documents if (each["state"], each["version"]) == (state, version)]
@@ -114,7 +127,7 @@ def rows(documents: Sequence[Document]) -> Iterator[list[str]]:
             cells = [state, version]
             for what in ("first", "fastest"):
                 shares = [
-                    fastest / median(each[what] for each in mine if each["workload"] == name)
+                    fastest / median(seconds(each, what) for each in mine if each["workload"] == name)
                     for name, fastest in best.items()
                 ]
                 cells += [f"{geometric_mean(shares):.3f}", f"{min(shares):.2f}"]

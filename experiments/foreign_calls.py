@@ -1,9 +1,10 @@
 """What a call of an emitted function costs from Python, by the C ABI of Apache TVM FFI and by ``ctypes``.
 
     python -m experiments.foreign_calls [--json PATH]
+    python -m experiments.foreign_calls --table PATH
 
-The function adds two arrays of eight floats, so that a call is hardly more than its cost. The ways take turns; each
-time is the least of all rounds, in nanoseconds of this process. PyTorch takes part where it is installed.
+The function adds two arrays of eight floats, so that a call is hardly more than its cost. The ways take turns; kept are
+the nanoseconds of this process in each round, and shown the least. PyTorch takes part where it is installed.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,6 +23,7 @@ from typing import Any
 import numpy as np
 
 import polydl
+from experiments.tables import markdown
 
 _SOURCE = """\
 void sum(float y[8], const float a[8], const float b[8]) {
@@ -56,29 +58,37 @@ def _ways(folder: Path) -> dict[str, Callable[[], Any]]:
     return ways
 
 
-def measured(ways: dict[str, Callable[[], Any]]) -> dict[str, float]:
-    """Nanoseconds of a call, by way."""
-    least = dict.fromkeys(ways, float("inf"))
+def measured(ways: dict[str, Callable[[], Any]]) -> dict[str, list[float]]:
+    """Nanoseconds of a call in each round, by way."""
+    rounds: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(_ROUNDS):
         for name, call in ways.items():
             start = time.process_time_ns()
             for _ in range(_CALLS):
                 call()
-            least[name] = min(least[name], (time.process_time_ns() - start) / _CALLS)
-    return least
+            rounds[name].append((time.process_time_ns() - start) / _CALLS)
+    return rounds
+
+
+def table(rounds: Mapping[str, Sequence[float] | float]) -> list[str]:
+    """In Markdown: the least of the rounds, which in older data is all there is."""
+    least = {name: taken if isinstance(taken, float) else min(taken) for name, taken in rounds.items()}
+    return markdown(["call", "ns"], [[name, f"{nanoseconds:.0f}"] for name, nanoseconds in least.items()])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", type=Path)
+    parser.add_argument("--json", type=Path, help="where all rounds go")
+    parser.add_argument("--table", type=Path, help="what to show in place of measuring")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        times = measured(_ways(Path(folder)))
-    print("| call | ns |\n|---|---|")
-    for name, nanoseconds in times.items():
-        print(f"| {name} | {nanoseconds:.0f} |")
+    if options.table is not None:
+        rounds = json.loads(options.table.read_text(encoding="utf-8"))
+    else:
+        with tempfile.TemporaryDirectory() as folder:
+            rounds = measured(_ways(Path(folder)))
+    print(*table(rounds), sep="\n")
     if options.json is not None:
-        options.json.write_text(json.dumps(times) + "\n")
+        options.json.write_text(json.dumps(rounds) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

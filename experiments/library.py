@@ -1,25 +1,37 @@
 """A library beside the kernels that are optimized for each shape alone, at shapes that it was not made from.
 
 python experiments/library.py measure examples/gemm.c --range M=1..4096 --range N=64..1024 --range K=64..4096 \
-    --held-out 100 --out experiments/data/library.json
-python experiments/library.py table experiments/data/library.json
+    --held-out 100 --out experiments/data/library.json.xz
+python experiments/library.py table experiments/data/library.json.xz
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import lzma
 import math
 from pathlib import Path
-from typing import Any
+from statistics import median
+from typing import Any, Literal, TextIO
 
 import polydl
+from polydl.ir.measurement import counting
 from polydl.libraries.held_out import held_out
 from polydl.libraries.ranges import size_ranges
 from polydl.libraries.shapes import sampled_shapes
 
 # Of the held-out shapes: other than the library's, which has 0, and 1 for further shapes.
 SEED = 2
+# The library's function, the fastest variant for the very shape, and the plain nest.
+ROLES = ("seconds", "tuned", "original")
+
+
+def opened(path: Path, mode: Literal["rt", "wt"]) -> TextIO:
+    """A file of text, compressed if its name ends like that."""
+    if path.suffix == ".xz":
+        return lzma.open(path, mode, encoding="utf-8")
+    return path.open(mode, encoding="utf-8")
 
 
 def measure(arguments: argparse.Namespace) -> None:
@@ -50,20 +62,28 @@ def measure(arguments: argparse.Namespace) -> None:
             {
                 "sizes": dict(each.shape),
                 "chosen": each.chosen,
-                "seconds": each.seconds,
-                "tuned": each.tuned_seconds,
-                "original": each.original_seconds,
+                "samples": {
+                    role: [[sample.seconds, sample.disturbed] for sample in samples]
+                    for role, samples in zip(ROLES, each.samples, strict=True)
+                },
             }
             for each in measured
         ],
     }
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    arguments.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    with opened(arguments.out, "wt") as file:
+        file.write(json.dumps(document) + "\n")
+
+
+def with_medians(shape: dict[str, Any]) -> dict[str, Any]:
+    """A shape with the median of the samples that count in each role; older data are the medians alone."""
+    taken = shape.get("samples", {})
+    return shape | {role: median(counting((each, bad) for each, bad in samples)) for role, samples in taken.items()}
 
 
 def table(document: dict[str, Any]) -> list[str]:
     """In Markdown: the slow-down over the kernel tuned for the very shape, and the worst shapes."""
-    shapes = sorted(document["held_out"], key=lambda shape: shape["tuned"] / shape["seconds"])
+    shapes = sorted(map(with_medians, document["held_out"]), key=lambda shape: shape["tuned"] / shape["seconds"])
     factors = [each["seconds"] / each["tuned"] for each in shapes]
     mean = math.exp(sum(map(math.log, factors)) / len(factors))
     gain = math.exp(sum(math.log(each["original"] / each["seconds"]) for each in shapes) / len(shapes))
@@ -107,7 +127,8 @@ def main() -> None:
     if arguments.command == "measure":
         measure(arguments)
     else:
-        print(*table(json.loads(arguments.document.read_text(encoding="utf-8"))), sep="\n")
+        with opened(arguments.document, "rt") as file:
+            print(*table(json.load(file)), sep="\n")
 
 
 if __name__ == "__main__":

@@ -1,17 +1,18 @@
 """What threads that wait for each other cost on a machine that is busy, and what emitted code does about it.
 
-    python -m experiments.waiting --out experiments/data/waiting.json
-    python -m experiments.waiting --table experiments/data/waiting.json
+    python -m experiments.waiting --out experiments/data/waiting.json.xz
+    python -m experiments.waiting --table experiments/data/waiting.json.xz
 
 Calls of a parallel loop (``waiting.c``) are timed one by one on one thread, on all with OpenMP's ways to wait, and on
 as many as emitted code takes from call to call, beside busy processes. They take turns, in rounds. The first command
-measures and writes the raw numbers, the second prints their means as tables.
+measures and writes each round with single calls of it, the second prints means as tables.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import lzma
 import os
 import platform
 import subprocess
@@ -36,6 +37,8 @@ WAYS: Mapping[str, Mapping[str, str]] = {
 }
 WORK_SECONDS = (2e-5, 4e-4, 1e-2)
 BUSY = (0, 1, 2, 4)
+#: about how many single calls of a cell are kept, evenly spread over all
+KEPT = 400
 #: How many threads calls take: all, or one where emitted code takes it.
 TAKEN: Mapping[str, Sequence[str]] = {"all": [], "all or one": ["-DCHOOSES"]}
 
@@ -148,8 +151,22 @@ def _means(cells: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     for cell in cells:
         rounds.setdefault(tuple(cell[kind] for kind in kinds), []).append(cell)
     for kind, same in rounds.items():
-        numbers = {name: fmean(cell[name] for cell in same) for name in same[0] if name not in kinds}
+        names = [name for name in same[0] if name not in (*kinds, "nanoseconds")]
+        numbers = {name: fmean(cell[name] for cell in same) for name in names}
         yield {**dict(zip(kinds, kind, strict=True)), **numbers}
+
+
+def read(path: Path) -> dict[str, Any]:
+    """A document, of a file that is compressed if its name says so."""
+    data = path.read_bytes()
+    document: dict[str, Any] = json.loads(lzma.decompress(data) if path.suffix == ".xz" else data)
+    return document
+
+
+def write(document: Mapping[str, Any], path: Path) -> None:
+    """As ``read`` reads it."""
+    data = f"{json.dumps(document)}\n".encode()
+    path.write_bytes(lzma.compress(data) if path.suffix == ".xz" else data)
 
 
 def _time(seconds: float) -> str:
@@ -163,9 +180,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, help="where the raw numbers go")
     parser.add_argument("--table", type=Path, help="raw numbers to print in place of measuring")
     options = parser.parse_args(arguments)
-    document = json.loads(options.table.read_text()) if options.table else measure(options.seconds, options.rounds)
+    document = read(options.table) if options.table else measure(options.seconds, options.rounds)
     if options.out:
-        options.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        write(document, options.out)
     print(*ratios(document), "", *table(document), sep="\n")
 
 

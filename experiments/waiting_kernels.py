@@ -1,7 +1,7 @@
 """What emitted kernels do on a machine that is busy: their calls on two threads, and as they choose, over one thread.
 
-    python -m experiments.waiting_kernels measure --out experiments/data/waiting-kernels.json
-    python -m experiments.waiting_kernels table experiments/data/waiting-kernels.json
+    python -m experiments.waiting_kernels measure --out experiments/data/waiting-kernels.json.xz
+    python -m experiments.waiting_kernels table experiments/data/waiting-kernels.json.xz
 
 Each nest is optimized for all cores. Its emitted library, and the same C compiled with ``-DPOLYDL_ALL_THREADS``, are
 then called again and again in processes of their own, with OpenMP's ways to wait (``experiments/waiting.py``), beside
@@ -26,7 +26,7 @@ from typing import Any
 
 import polydl
 from experiments.in_turns import elements, floats
-from experiments.waiting import WAYS, measured, printed, ratios
+from experiments.waiting import KEPT, WAYS, measured, printed, ratios, read, write
 
 _EXAMPLES = Path(__file__).parents[1] / "examples"
 #: The file and the sizes of each nest, by the name that stands in the table.
@@ -65,7 +65,7 @@ def emitted(name: str, folder: Path) -> Kernel:
 
 
 def called(library: str, function: str, counts: Sequence[int], seconds: float) -> dict[str, Any]:
-    """Call the function of float arrays for so many seconds: how often, and the mean and the median call."""
+    """Call the function of float arrays for so many seconds: single calls, how many, the mean and the median."""
     arrays = floats(counts)
     pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
     kernel = ctypes.CDLL(library)[function]
@@ -77,7 +77,8 @@ def called(library: str, function: str, counts: Sequence[int], seconds: float) -
         now = time.perf_counter()
         times.append(now - last)
         last = now
-    return {"calls": len(times), "mean": fmean(times), "median": median(times)}
+    kept = [round(1e9 * each) for each in times[:: len(times) // KEPT + 1]]
+    return {"nanoseconds": kept, "calls": len(times), "mean": fmean(times), "median": median(times)}
 
 
 def measure(seconds: float, rounds: int) -> dict[str, Any]:
@@ -107,10 +108,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.step == "call":
         print(json.dumps(called(*options.request)))
     elif options.step == "table":
-        print(*ratios(json.loads(options.data.read_text(encoding="utf-8"))), sep="\n")
+        print(*ratios(read(options.data)), sep="\n")
     else:
         document = measure(options.seconds, options.rounds)
-        options.out.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        write(document, options.out)
         print(*ratios(document), sep="\n")
 
 

@@ -239,6 +239,38 @@ def test_the_stages_are_those_of_the_pipeline(run: Printed) -> None:
     assert len(stages_module.table([{**document, "nest": "product"}])) == 2 + len(stages) + 2
 
 
+def test_tables_are_worked_out_of_samples_as_of_the_medians_of_older_data(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of three samples the disturbed one does not count."""
+    monkeypatch.syspath_prepend(str(ROOT))
+    thrice = [[2.0, False], [9.0, True], [4.0, False]]
+    budget = import_module("experiments.budget")
+    assert budget.seconds({"samples": {"first": thrice}}, "first") == budget.seconds(
+        {"seconds": {"first": 3.0}}, "first"
+    )
+    picks = import_module("experiments.first_picks")
+    line = {"state": "fresh", "workload": "one", "version": "before"}
+    kept, older = {"samples": dict.fromkeys(("first", "fastest"), thrice)}, {"first": 3.0, "fastest": 3.0}
+    assert list(picks.rows([line | kept])) == list(picks.rows([line | older]))
+    calls = import_module("experiments.foreign_calls")
+    assert calls.table({"one": [7.0, 5.0, 6.0]}) == calls.table({"one": 5.0})
+    stages = import_module("experiments.stages")
+    names = ("apply", "working sets", "model", "score")
+    spent = [
+        {"variants": 2, "seconds": {name: {"cpu": cpu, "wall": 1.0, "children": 0.0} for name in names}}
+        for cpu in (3.0, 1.0)
+    ]
+    older_stages = {"nest": "one", **spent[1], "answer": 4.0}
+    assert stages.table([{"nest": "one", "rounds": spent, "answers": [5.0, 4.0]}]) == stages.table([older_stages])
+    analysis = import_module("experiments.analysis_benchmark")
+    result, condensed = analysis.summary([3.0, 1.0, 2.0]), {"median_ms": 2e3, "shortest_ms": 1e3, "longest_ms": 3e3}
+    assert [of(result) for of in (analysis.middle, analysis.shortest, analysis.longest)] == list(condensed.values())
+    assert analysis.middle(condensed) == 2e3
+    library = import_module("experiments.library")
+    assert (
+        library.with_medians({"samples": {"tuned": thrice}})["tuned"] == library.with_medians({"tuned": 3.0})["tuned"]
+    )
+
+
 def test_problems_of_newcomers_become_a_table(tmp_path: Path, run: Printed) -> None:
     wrong, plain = {"name": "cc", "seconds": None}, {"name": "gcc -O3", "seconds": 3e-3}
     steps = [{"step": "attach"}, {"step": "use_microkernel", "name": "c"}]

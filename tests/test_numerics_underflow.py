@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from computed import parse
-from test_microkernels import AMX, TILES, Mode, site
+from gemm_sites import site
+from test_microkernels import TILES, Mode
 from test_microkernels import load as loaded
 from test_numerics_special import (
     BORDERED,
@@ -32,6 +33,7 @@ from test_numerics_special import (
 from polydl import bfloat16, registry
 from polydl.contracts.microkernel import Microkernel
 from polydl.ir.numerics import Numerics
+from polydl.microkernels.amx import AMX
 
 pytestmark = pytest.mark.native
 
@@ -119,7 +121,9 @@ def test_products_of_bfloat16s_take_denormal_operands_for_zero(tmp_path: Path) -
     )
     for left, right, kept in ((*DENORMAL[0], False), (2.0**-120, 2.0**20, True)):
         a, b = (bfloat16.from_float(np.full((ROWS, ROWS), value)) for value in (left, right))
-        source, plain, result = products(scop, tmp_path, kernels, a, b)
+        source, plain, result = (np.zeros((ROWS, ROWS), np.float32) for _ in range(3))
+        for function, out in zip(functions(scop, tmp_path, *kernels), (source, plain, result), strict=True):
+            function(out=out, a=a, b=b)
         assert (source == np.float32(ROWS * left * right)).all()
         assert (plain == source).all()
         assert (result == (source if kept else 0)).all()

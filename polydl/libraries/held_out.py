@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from polydl.errors import ExecutionError
+from polydl.ir.measurement import Sample
 from polydl.libraries.measuring import ShapeMeasuring
 from polydl.libraries.shapes import Shape
 from polydl.libraries.unit import ORIGINAL
@@ -31,6 +32,8 @@ class HeldOut:
     #: of the fastest variant that was found for this shape alone; the original nest's where none was faster
     tuned_seconds: float
     original_seconds: float
+    #: those of the library's function, of the fastest variant for this shape and of the original nest
+    samples: tuple[tuple[Sample, ...], tuple[Sample, ...], tuple[Sample, ...]]
 
     @property
     def slowdown(self) -> float:
@@ -68,15 +71,19 @@ def held_out(
             with ShapeMeasuring(
                 machine, toolchain, folder, seed=seed, records=records, timeout_seconds=timeout_seconds
             ) as measuring:
-                times = measuring.times(scop, [library.kernel, *([winner] if winner is not None else [])])
+                measured = measuring.measurements(scop, [library.kernel, *([winner] if winner is not None else [])])
+            times = {name: each.seconds_median for name, each in measured.items() if each.seconds_median is not None}
             if library.kernel.id not in times:
                 raise ExecutionError(
                     f"the library fails or is wrong at {', '.join(f'{name}={size}' for name, size in shape.items())}",
                     remedy="report it together with the C file",
                 )
-            best = min(seconds for identity, seconds in times.items() if identity != library.kernel.id)
+            best = min(times.keys() - {library.kernel.id}, key=lambda name: times[name])
+            three = (library.kernel.id, best, ORIGINAL)
+            whole, tuned_seconds, plain = (times[name] for name in three)
+            first, second, third = (measured[name].samples for name in three)
             chosen = library.chosen(**shape)
-            results.append(HeldOut(shape, chosen, times[library.kernel.id], best, times[ORIGINAL]))
+            results.append(HeldOut(shape, chosen, whole, tuned_seconds, plain, (first, second, third)))
             if progress is not None:
                 progress(Stage("held out", number + 1, len(shapes)))
     return tuple(results)

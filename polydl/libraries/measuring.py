@@ -92,7 +92,12 @@ class ShapeMeasuring:
         self._stack.close()
 
     def times(self, scop: Scop, kernels: Sequence[KernelSource]) -> dict[str, float]:
-        """Median seconds of the kernels and of the original nest, by id, at the shape of ``scop``.
+        """Median seconds of ``measurements``."""
+        measured = self.measurements(scop, kernels)
+        return {name: each.seconds_median for name, each in measured.items() if each.seconds_median is not None}
+
+    def measurements(self, scop: Scop, kernels: Sequence[KernelSource]) -> dict[str, Measurement]:
+        """What was measured of the kernels and of the original nest, by id, at the shape of ``scop``.
 
         A kernel that failed or was wrong has none. Raises ExecutionError if the original can't be run.
         """
@@ -103,13 +108,13 @@ class ShapeMeasuring:
         missing = any(kernel.id not in known for kernel in kernels)
         # Beside those without a record the fastest of the others run again, to compare with.
         wanted = set(to_run([kernel.id for kernel in kernels], known)) if missing else set()
-        times = {
-            identity: record.seconds_median
+        right = {
+            identity: record.measurement
             for identity, record in known.items()
             if record.seconds_median is not None and identity not in wanted
         }
         if not wanted and ORIGINAL in known:
-            return times
+            return right
         wanted -= self._failed
         measured = self._measured(
             scop,
@@ -122,10 +127,10 @@ class ShapeMeasuring:
             raise unmeasured(scop, first)
         for each in measured:
             if each.status == "ok" and each.seconds_median:
-                times[each.id] = each.seconds_median
+                right[each.id] = each
             else:
                 self._failed.add(each.id)
-        return times
+        return right
 
     def _measured(
         self, scop: Scop, plain: KernelSource, kernels: Sequence[KernelSource], finished: FinishedCallback | None
