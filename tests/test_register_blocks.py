@@ -84,11 +84,11 @@ def test_what_neighbours_share_is_loaded_once(tmp_path: Path) -> None:
     statement = scop.statement("S1")
     # Loops y, x, r, s, k. A row of three outputs reads five columns of three rows, and nine elements of the filter.
     inner = [(2, 3), (3, 3), (1, 3)]
-    assert register_block(scop, statement, inner, 4, 32) == VectorCounts(
+    assert register_block(scop, statement, inner, 4, 32, 16) == VectorCounts(
         27, 27, loads=15 + 9 + 3, stores=3, live=8, kept=0
     )
     # With too few registers for what is used again, it is loaded each time.
-    assert register_block(scop, statement, inner, 4, 6) == VectorCounts(
+    assert register_block(scop, statement, inner, 4, 6, 16) == VectorCounts(
         27, 27, loads=27 + 9 + 3, stores=3, live=8, kept=0
     )
 
@@ -97,7 +97,7 @@ def test_what_does_not_move_with_the_vectors_is_loaded_before(tmp_path: Path) ->
     scop = nest(tmp_path, FIRST, stride=2)
     # Loops t, y, x, r, s; vectors along x. Two rows read five rows, three times, and every other element of each.
     inner = [(4, 3), (3, 3), (1, 2)]
-    assert register_block(scop, scop.statement("S0"), inner, 2, 32).loads == 2 * 15 + 2
+    assert register_block(scop, scop.statement("S0"), inner, 2, 32, 16).loads == 2 * 15 + 2
 
 
 @pytest.mark.parametrize(("text", "vector", "terms"), [(LAST, "k", "r s"), (FIRST, "x", "s r"), (MAXIMA, "x", "r s")])

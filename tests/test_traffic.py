@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import OrderedDict
+from dataclasses import replace
 from itertools import permutations, product
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from nest_factory import Work, convolution, make_scop, matmul
 from polydl.contracts import GemmShape, Microkernel
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Interchange, Step, Tile, UseMicrokernel, Variant
+from polydl.machine import Core
 from polydl.machine.processors import generic
 from polydl.microkernels.libxsmm import LIBXSMM
 from polydl.microkernels.plain_c import PLAIN_C
@@ -351,16 +353,16 @@ def test_extents_and_trips() -> None:
     ]  # fmt: skip
 
 
-def slowed(rows: int, columns: int, order: str, *tiles: Tile, plain: bool) -> list[float]:
+def slowed(rows: int, columns: int, order: str, *tiles: Tile, plain: bool, core: Core = CORE) -> list[float]:
     """How much longer the lines of two arrays take that are walked through alike."""
     loops = (("i", 0, rows - 1), ("j", 0, columns - 1))
     scop = make_scop([Work("S", loops, (("read", "A", ("i", "j")), ("write", "B", ("i", "j"))))])
     caches = tuple([geometry(size, CORE) for size in (32 << 10, 256 << 10, 64 << 20)])
     [nest] = ordered(scop, order, *tiles).nests
-    known = nest_misses(scop, nest, CORE, caches)
+    known = nest_misses(scop, nest, core, caches)
     assert known.plain
     touched, walked = tuple(each.stream for each in known.streams), tuple(loop.walked for loop in known.loops)
-    return misses_of(touched, 0, nest.bounds, walked, CORE, caches, plain).slowdowns
+    return misses_of(touched, 0, nest.bounds, walked, core, caches, plain).slowdowns
 
 
 def test_how_well_prefetchers_keep_up_with_microkernels() -> None:
@@ -387,6 +389,25 @@ def test_how_well_prefetchers_keep_up_with_plain_loops() -> None:
         assert slowed(64, 4352, "j_t1 i j", tile, plain=True) == pytest.approx([factor] * 2), columns
     assert slowed(64, 640, "j_t1 i j", Tile(0, "j", (16,)), plain=True) == [3.0, 3.0]
     assert slowed(64, 640, "i j", plain=True) == [1.0, 1.0]
+
+
+def test_few_rows_in_turn_cost_plain_loops_something_on_some_processors() -> None:
+    core = replace(CORE, prefetch_turns_slowdown=2.5)
+    # Of 32 runs at most: the more, the less.
+    for rows, factor in ((2, 2.2), (4, 1.9), (8, 1.6), (32, 1.0)):
+        assert slowed(rows, 4112, "j i", plain=True, core=core) == pytest.approx([factor] * 2), rows
+    # Row by row, and in visits of more than a line.
+    assert slowed(8, 4112, "i j", plain=True, core=core) == [1.0, 1.0]
+    assert slowed(8, 4096, "j_t1 i j", Tile(0, "j", (32,)), plain=True, core=core) == [1.0, 1.0]
+
+
+def test_rows_that_were_read_before_are_no_runs_in_turn() -> None:
+    core = replace(CORE, prefetch_turns_slowdown=2.5)
+    loops = (("i", 0, 63), ("r", 0, 2), ("j", 0, 4111))
+    scop = make_scop([Work("S", loops, (("read", "A", ("i + r", "j")), ("write", "B", ("i", "j"))))])
+    caches = tuple([geometry(size, core) for size in (32 << 10, 256 << 10, 64 << 20)])
+    [nest] = ordered(scop, "i j r").nests
+    assert nest_misses(scop, nest, core, caches).slowdowns == [1.0, 1.0]
 
 
 def test_traffic_weighs_writes_and_how_well_prefetchers_keep_up() -> None:

@@ -185,6 +185,7 @@ def _cost(
     The others are the registers that a full block takes, and those of what the vector loop leaves alone.
     """
     core, cycles, loads, work, live, kept = machine.core, 0.0, 0.0, 0, 0, 0
+    elements = machine.vector_elements(scop.array(statement.writes[0].array).element_bytes)
     pieces: list[tuple[int, tuple[tuple[int, int], ...]]] = [(1, ())]
     for loop, size in outputs:
         full, rest = divmod(extents[loop], size)
@@ -192,7 +193,7 @@ def _cost(
         pieces = [(times * count, (*inner, (loop, end))) for times, inner in pieces for end, count in ends]
     for times, inner in pieces:
         loops = [*((term, extents[term]) for term in terms), *inner]
-        block = register_block(scop, statement, loops, vector, core.vector_registers)
+        block = register_block(scop, statement, loops, vector, core.vector_registers, elements)
         cycles += times * core.cycles(block.operations, block.loads, block.stores)
         loads += times * block.loads
         work += times * block.instances

@@ -184,6 +184,9 @@ class Core:
     #: How many times as long a line takes of a single run, whose every next page must be found anew, or of one that is
     #: not followed. Measured: many more runs than are followed, over those that are.
     prefetch_lost_slowdown: float
+    #: How many times as long lines take as those of a single run where plain loops read two runs in turn, by the line.
+    #: More runs take less, and ``prefetch_streams`` as long as one. To measure: sums of ever more rows at a time.
+    prefetch_turns_slowdown: float
     #: Bytes of each visit to a run that prefetchers take to find it again. Measured: the fewest lines of a page after
     #: which the one behind them is there a while later.
     prefetch_start_bytes: int

@@ -94,7 +94,8 @@ FAMILIES = (
         # nests they wait for what they do not prefetch.
         {"fma_per_cycle": 1.0, "fma_latency_cycles": 4.0, "loads_per_cycle": 1.0, "stores_per_cycle": 0.5,
          "first_tlb_entries": 72, "first_tlb_miss_cycles": 7.0},
-        {"call_cycles": 1.0, "block_step_cycles": 0.025, "block_load_cycles": 0.005, "block_switch_cycles": 0.3,
+        {"prefetch_turns_slowdown": 2.5,
+         "call_cycles": 1.0, "block_step_cycles": 0.025, "block_load_cycles": 0.005, "block_switch_cycles": 0.3,
          "block_far_load_cycles": 0.5, "row_copy_cycles": 0.35, "lane_sum_cycles": 0.88, "library_slowdown": 1.07,
          "library_call_cycles": 1.5, "library_product_cycles": 0.43, "bfloat16_pair_slowdown": 0.87,
          "byte_group_slowdown": 0.83, "scalar_slowdown": 4.6, "short_pair_slowdown": 1.04, "pair_copy_cycles": 0.25,
@@ -132,6 +133,7 @@ _NEUTRAL: Mapping[str, Any] = MappingProxyType(
         "prefetch_ahead_bytes": 1024,
         "prefetch_step_bytes": 2048,
         "prefetch_start_bytes": 128,
+        "prefetch_turns_slowdown": 1.0,
         "prefetch_most_in_vain": 2.0,
         "ahead_fewest_columns": 24,
         "thread_start_seconds": 3e-6,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Collection, Sequence, Set
+from dataclasses import dataclass
 from math import prod
 
 from polydl.bfloat16 import CONVERSIONS
@@ -11,12 +12,9 @@ from polydl.ir.statement import Access, Expression, Statement
 from polydl.machine import Core
 from polydl.plan.nest_plan import NestPlan, trips
 from polydl.plan.register_blocks import register_block
+from polydl.plan.vector_sums import separate_lanes, separate_vectors, sums_of_loop
 from polydl.poly.legality import Directions, parallel_is_legal, sums_are_legal
 from polydl.vector_functions import called, leaves, scalar_only
-
-
-def _strides(scop: Scop, statement: Statement, iterator: int) -> list[int]:
-    return [abs(scop.stride(each, iterator)) for each in statement.accesses if each.subscripts is not None]
 
 
 def finishing_cycles(scop: Scop, plan: NestPlan, vector_elements: int, core: Core) -> float:
@@ -30,10 +28,10 @@ def cycles(scop: Scop, plan: NestPlan, directions: Directions, vector_elements: 
     """Core cycles of one thread for all instances, operands in the first-level cache.
 
     The innermost loop is run with vectors where no dependence forbids it and its accesses are contiguous or
-    constant; each of its executions costs a start. One vector of a sum waits for the one before; of several iterations
-    run at once, each has a sum of its own, and what they have in common is loaded once. An iteration that reads what
-    the one before has written waits for all operations on the way, and no other one waits. Several loops that are
-    unrolled together are a register block.
+    constant; each of its executions costs a start. Iterations of the loops that are unrolled inside of it are a
+    register block. A vector of a sum waits for the one before, unless the sum has several (``plan.vector_sums``); of
+    several iterations run at once, each has a sum of its own. Without vectors, an iteration that reads what the one
+    before has written waits for all operations on the way, and no other one waits.
     """
     statements = [scop.statement(name) for name in plan.nest.statements]
     instances = max(statement.instances for statement in statements)
@@ -44,41 +42,80 @@ def cycles(scop: Scop, plan: NestPlan, directions: Directions, vector_elements: 
         return float(sum(max(1, s.flops_per_instance) for s in statements))
     unrolled = [place for place in places if place < len(plan.loops) and loops[place].unrolled]
     around = [place for place in places if place not in unrolled]
-    together = prod(counts[place] for place in unrolled) if around else 1
-    last = around[-1] if together > 1 else places[-1]
-    legal = sums_are_legal(directions, plan.order(), last)
-    waits = legal and not parallel_is_legal(directions, plan.order(), last)
-    total = 0.0
-    for statement in statements:
-        strides = _strides(scop, statement, loops[last].iterator)
-        scattered = sum(1 for stride in strides if stride > 1)
-        names = [node.text for node in statement.body.walk() if node.kind == "call"]
-        calls = sum(len(leaves(scop, [name]) - CONVERSIONS) for name in names)
-        scalar = bool(scalar_only(scop, called([statement])))
-        if len(unrolled) > 1 and together > 1 and legal and not waits and not scalar:
-            inner = [(loops[place].iterator, counts[place]) for place in unrolled]
-            block = register_block(scop, statement, inner, loops[last].iterator, core.vector_registers)
-            width = min(vector_elements, counts[last])
-            work = core.cycles(block.operations, block.loads, block.stores) + calls * block.instances * core.call_cycles
-            total += statement.instances / block.instances / width * work
-            continue
-        loads = float(len(statement.accesses))
-        if together > 1:
-            own = _strides(scop, statement, loops[-1].iterator)
-            loads = sum(1.0 if stride else 1.0 / together for stride in own)
-        work = max(max(statement.flops_per_instance, 1) / core.fma_per_cycle, loads / core.loads_per_cycle)
-        work = max(work, core.fma_latency_cycles / together) if waits else work
-        if not legal:
-            work = max(work, core.fma_latency_cycles * chain(statement, loops[last].iterator, statements))
-        width = 1 if not legal or scalar else min(vector_elements, counts[last])
-        per_vector = work + scattered * width
-        total += statement.instances * (per_vector + calls * core.call_cycles) / width
+    inner = [(loops[place].iterator, counts[place]) for place in unrolled] if around else []
+    last = around[-1] if inner else places[-1]
+    loop = _InnerLoop(scop, statements, loops[last].iterator, counts[last], inner, core)
+    parallel = parallel_is_legal(directions, plan.order(), last)
+    sums = {} if parallel or last >= len(plan.loops) else sums_of_loop(scop, plan, directions, last)
+    if not (parallel or sums) or scalar_only(scop, called(statements)):
+        total = loop.scalar_cycles(parallel=parallel, sums=sums_are_legal(directions, plan.order(), last))
+    else:
+        total = max(loop.vector_cycles(vector_elements), loop.waiting_cycles(sums, vector_elements))
     if len(unrolled) > 1 and len(around) > 1 and counts[last] <= vector_elements:
         # One vector is no loop: the one around it is the innermost.
         last = around[-2]
     iterations = prod(counts)
     executions = instances / iterations * prod(counts[:last]) if iterations else 1.0
     return total + executions * core.loop_start_cycles
+
+
+@dataclass(frozen=True)
+class _InnerLoop:
+    """The innermost loop of a nest, over an iterator, with those that are unrolled in it."""
+
+    scop: Scop
+    statements: Sequence[Statement]
+    iterator: int
+    trips: int
+    #: Iterators with their iterations, outermost first.
+    unrolled: Sequence[tuple[int, int]]
+    core: Core
+
+    @property
+    def _together(self) -> int:
+        """Iterations of the unrolled loops."""
+        return prod(count for _, count in self.unrolled)
+
+    def _called(self, statement: Statement) -> int:
+        """How many functions each instance calls."""
+        names = [node.text for node in statement.body.walk() if node.kind == "call"]
+        return sum(len(leaves(self.scop, [name]) - CONVERSIONS) for name in names)
+
+    def scalar_cycles(self, *, parallel: bool, sums: bool) -> float:
+        """Cycles without vectors. Iterations wait for each other unless they are ``parallel``.
+
+        They add up ``sums`` apart where several run at once.
+        """
+        core, total = self.core, 0.0
+        for statement in self.statements:
+            loads = len(statement.accesses) / core.loads_per_cycle
+            work = max(max(statement.flops_per_instance, 1) / core.fma_per_cycle, loads)
+            if not parallel:
+                waits = chain(statement, self.iterator, self.statements)
+                work = max(work, core.fma_latency_cycles * waits / (self._together if sums else 1))
+            total += statement.instances * (work + self._called(statement) * core.call_cycles)
+        return total
+
+    def vector_cycles(self, lanes: int) -> float:
+        """Cycles with vectors of so many lanes, each sum in a register."""
+        core, total, width = self.core, 0.0, min(lanes, self.trips)
+        for statement in self.statements:
+            block = register_block(self.scop, statement, self.unrolled, self.iterator, core.vector_registers, width)
+            work = core.cycles(block.operations, block.loads, block.stores)
+            work += self._called(statement) * block.instances * core.call_cycles
+            total += statement.instances / block.instances / width * work
+        return total
+
+    def waiting_cycles(self, sums: Collection[str], lanes: int) -> float:
+        """Cycles until the last of the additions that wait for each other. ``sums`` are those of these statements."""
+        if not sums:
+            return 0.0
+        width, together = min(lanes, self.trips), self._together
+        calls = any(map(self._called, self.statements))
+        apart = separate_lanes(lanes, self.trips)
+        vectors = separate_vectors(len(sums) * together, apart, self.trips, called=calls) if apart else 1
+        instances = max(each.instances for each in self.statements if each.name in sums)
+        return instances / together / width / vectors * self.core.fma_latency_cycles
 
 
 def chain(statement: Statement, iterator: int, together: Sequence[Statement] = ()) -> int:

@@ -8,6 +8,10 @@ Plain loops were timed too: tensors of 1.6 to 25 MB in runs of 64 bytes to 16 KB
 is as fast there as several in turn, and up to 32 of them cost nothing, however short. Of more, each has to be found
 anew at each visit, for the time of about 128 bytes: visits of 64 bytes take 2 to 4.5 times as long as one long run,
 those of 512 bytes 1.1 to 1.5 times. There, two rows half a page apart are different runs already.
+
+On a Zen 4, few runs do cost something where each visit is to one line: rows of a matrix of 16 MB that are summed up
+eight or four at a time take about twice as long as one by one. What two iterations of a loop outside have in common is
+near already, and is no run of its own.
 """
 
 from __future__ import annotations
@@ -15,6 +19,7 @@ from __future__ import annotations
 from math import log
 from typing import NamedTuple
 
+from polydl.machine import Core
 from polydl.model.nest_streams import NestStreams
 
 
@@ -31,10 +36,7 @@ def slowdown(nest: NestStreams, stream: int) -> float:
     core = nest.core
     walk = _interleaved(nest, stream)
     if nest.plain:
-        lost = (
-            core.prefetch_start_bytes / max(walk.visit, core.line_bytes) if walk.width > core.prefetch_streams else 0.0
-        )
-        return (1.0 + lost) * _fetched_in_vain(nest, stream, walk)
+        return _plain_slowdown(walk, core) * _fetched_in_vain(nest, stream, walk)
     if walk.width > core.prefetch_streams and walk.visit < core.prefetch_ahead_bytes:
         slower = core.prefetch_lost_slowdown + core.prefetch_start_bytes / max(walk.visit, core.line_bytes)
     else:
@@ -43,11 +45,21 @@ def slowdown(nest: NestStreams, stream: int) -> float:
     return slower * _fetched_in_vain(nest, stream, walk)
 
 
+def _plain_slowdown(walk: _Walk, core: Core) -> float:
+    """How much longer the lines of such a walk take in plain loops than those of a single run."""
+    if walk.width > core.prefetch_streams:
+        return 1.0 + core.prefetch_start_bytes / max(walk.visit, core.line_bytes)
+    if walk.lines < 2:
+        return 1.0
+    return 1.0 + (core.prefetch_turns_slowdown - 1.0) * (1.0 - log(walk.lines, core.prefetch_streams))
+
+
 class _Walk(NamedTuple):
     """``width`` runs in different pages are walked through in turn, ``visit`` bytes of each before the next.
 
     Of these so many are ``used``, with ``gap`` bytes from one piece to the next (0 without gaps). The loops from
-    ``depth`` on do that.
+    ``depth`` on do that. ``lines`` of the runs are visited for a line at most, and share nothing with those that a loop
+    outside comes to.
     """
 
     width: int
@@ -55,6 +67,7 @@ class _Walk(NamedTuple):
     used: int
     gap: int
     depth: int
+    lines: int = 1
 
 
 def _interleaved(nest: NestStreams, stream: int) -> _Walk:
@@ -62,7 +75,7 @@ def _interleaved(nest: NestStreams, stream: int) -> _Walk:
     than are followed."""
     each, moved, core = nest.streams[stream].stream, nest.streams[stream].moves, nest.core
     width, visit, used, gap, depth = 1, each.element_bytes, each.element_bytes, 0, len(nest.loops)
-    jump = core.prefetch_step_bytes if nest.plain else core.page_bytes
+    lines, jump = 1, core.prefetch_step_bytes if nest.plain else core.page_bytes
     if each.strides is None:
         return _Walk(width, visit, used, gap, depth)
     for (loop, count), moves in zip(reversed(nest.loops), reversed(moved), strict=True):
@@ -72,6 +85,9 @@ def _interleaved(nest: NestStreams, stream: int) -> _Walk:
         step = each.strides[loop.iterator] * loop.size
         if step >= jump:
             width = round(width * count)
+            outside = [abs(each.strides[other.iterator]) * other.size for other, _ in nest.loops[:depth]]
+            if visit <= core.line_bytes and not any(step <= other < step * count for other in outside):
+                lines = round(lines * count)
         else:
             if step > visit:
                 gap, used = step, round(used * count)
@@ -80,7 +96,7 @@ def _interleaved(nest: NestStreams, stream: int) -> _Walk:
             visit += round(step * (count - 1))
         if width > core.prefetch_streams or visit >= core.prefetch_ahead_bytes:
             break
-    return _Walk(width, visit, used, gap, depth)
+    return _Walk(width, visit, used, gap, depth, lines)
 
 
 def _fetched_in_vain(nest: NestStreams, stream: int, walk: _Walk) -> float:

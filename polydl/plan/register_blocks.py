@@ -15,8 +15,7 @@ from math import prod
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 
-# Of a multiply-add.
-_OPERATIONS = 2
+_ADDITIONS = frozenset({"+", "-", "+=", "-="})
 # Of an instruction, beside its sum: they are in registers for a moment, whatever else is.
 _OPERANDS = 2
 
@@ -37,15 +36,16 @@ class VectorCounts:
 
 
 def register_block(
-    scop: Scop, statement: Statement, loops: Sequence[tuple[int, int]], vector: int, registers: int
+    scop: Scop, statement: Statement, loops: Sequence[tuple[int, int]], vector: int, registers: int, lanes: int
 ) -> VectorCounts:
     """Counts for the unrolled ``loops``, outermost first, as (iterator, iterations), in a loop over ``vector``.
 
-    ``registers`` vectors fit into registers. Accesses that are not affine are loaded in each instance.
+    ``registers`` vectors of ``lanes`` elements fit into registers. What the vector loop sums up stays there from its
+    first iteration to its last. Accesses that are not affine are loaded in each instance.
     """
     counts = tuple(count for _, count in loops)
-    written = {access.array for access in statement.writes}
-    instances, loads, live, held, kept = prod(counts), 0, _OPERANDS, 0, 0
+    targets = {(access.array, access.subscripts) for access in statement.writes}
+    instances, loads, stores, live, kept = prod(counts), 0, 0, _OPERANDS, 0
     varying: list[tuple[int, int]] = []
     for access in statement.accesses:
         if access.subscripts is None:
@@ -53,23 +53,30 @@ def register_block(
             continue
         strides = tuple(scop.stride(access, iterator) for iterator, _ in loops)
         distinct, longest = _uses(strides, counts)
-        step = abs(scop.stride(access, vector))
-        if access.array in written:
-            if access.kind == "write":
-                held += distinct
-        elif step:
-            # Elements that lie apart are picked from so many vectors.
-            varying.append((distinct * step, longest))
+        # Elements that lie apart are picked from so many vectors, or one by one.
+        vectors = distinct * min(abs(scop.stride(access, vector)), lanes)
+        if access.kind == "write":
+            live += distinct
+            stores += vectors
+        elif (access.array, access.subscripts) in targets:
+            loads += vectors
+        elif vectors:
+            varying.append((vectors, longest))
         else:
             kept += distinct
-    stores, live = held, live + held
-    for distinct, longest in varying:
+    for vectors, longest in varying:
         live += longest
-        loads += distinct if live <= registers else max(distinct, instances)
+        loads += vectors if live <= registers else max(vectors, instances)
     # What the vector loop leaves alone stays in registers if there are any left.
     loads += 0 if live + kept <= registers else kept
-    each = max(1, -(-statement.flops_per_instance // _OPERATIONS))
-    return VectorCounts(instances, instances * each, loads + held, stores, live, kept)
+    return VectorCounts(instances, instances * _operations(statement), loads, stores, live, kept)
+
+
+def _operations(statement: Statement) -> int:
+    """Those of one instance: a product and the addition that it goes into are one."""
+    additions = [node for node in statement.body.walk() if node.kind == "op" and node.text in _ADDITIONS]
+    fused = sum(any(each.kind == "op" and each.text == "*" for each in node.arguments) for node in additions)
+    return max(1, statement.flops_per_instance - fused)
 
 
 @lru_cache(maxsize=1 << 12)
