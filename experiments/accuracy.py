@@ -31,7 +31,6 @@ from polydl.execute.toolchain import Toolchain
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Variant
 from polydl.machine import Machine
-from polydl.variants.build_space import VariantSpace
 
 RESULTS = Path(__file__).parent / "data" / "accuracy.csv"
 # One image each: layers of three by three and of five by five taps, one in steps of two, and products.
@@ -193,7 +192,7 @@ def compiled(text: str, toolchain: Toolchain, directory: Path, name: str) -> Pat
     return library
 
 
-def methods(space: VariantSpace, microkernel: str) -> Iterator[tuple[str, Variant, float]]:
+def methods(space: Any, microkernel: str) -> Iterator[tuple[str, Variant, float]]:
     """The first variant of each way to multiply with the microkernel, its name before, and its a-priori error."""
     found: dict[str, tuple[Variant, float]] = {}
     for variant in pipeline.generate(space, max_variants=2000).variants:

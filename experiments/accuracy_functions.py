@@ -24,14 +24,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments.tables import markdown
-from polydl import pipeline, registry, vector_functions
-from polydl.execute.callable import load
+from polydl import pipeline, registry
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
 from polydl.ir.numerics import Numerics
 from polydl.machine import Machine
 
 RESULTS = Path(__file__).parent / "data" / "accuracy-functions.csv"
+TWO_ARGUMENTS = ("atan2", "hypot", "pow")
 COUNT, SEED = 1 << 18, 18
 LEVELS: tuple[Numerics, ...] = ("strict", "bounded")
 QUOTIENT = "quotient"
@@ -75,7 +75,7 @@ def operations() -> list[tuple[str, str]]:
 def nest(operation: str, element: str) -> str:
     """C of ``y`` from ``x``, and of two operands from ``z`` as well."""
     name = f"{operation}{'f' if element == 'float' else ''}"
-    second = "" if operation == QUOTIENT or vector_functions.arguments(name) == 1 else ", z[i][j]"
+    second = "" if operation == QUOTIENT or operation not in TWO_ARGUMENTS else ", z[i][j]"
     value = "x[i][j] / d[i]" if operation == QUOTIENT else f"{name}(x[i][j]{second})"
     rows, columns = COUNT >> 8, 1 << 8
     parameters = [f"{element} y[{rows}][{columns}]", f"const {element} x[{rows}][{columns}]"]
@@ -130,7 +130,7 @@ def measured(operation: str, element: str, machine: Machine, toolchain: Toolchai
     errors = []
     for each in built:
         assert each.library is not None, each.message
-        load(each.library, scop)(**given)
+        ctypes.CDLL(str(each.library)).f(*(ctypes.c_void_p(values.ctypes.data) for values in given.values()))
         units = np.abs(given["y"] - right) / np.spacing(np.abs(right).astype(kind))
         errors.append(float(f"{units.max():.3g}"))
     return Row(operation, element, f"{low:g} to {high:g}", BOUNDS.get(operation, VECTOR_BOUND), *errors)
