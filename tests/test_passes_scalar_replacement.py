@@ -78,6 +78,22 @@ def test_nothing_is_read_before_a_loop_without_iterations() -> None:
     assert ends[-2:] == ["}", "}"]
 
 
+def test_what_fused_statements_share_or_leave_alone_is_in_variables() -> None:
+    """A store to one array might change another for all that C knows: its loads stayed in the loop."""
+    body = (sets("S", at("y", "j"), times(at("x", "j"), at("r", "i"))), sets("T", at("w", "j"), at("y", "j")))
+    assert replaced((loop("j", 1, 89, *body),), known(statements="ST")) == [
+        "{",
+        "const float polydl_once0 = r[i];",
+        "for (int j = 0; j <= 89; ++j) {",
+        "float polydl_scalar0;",
+        "polydl_scalar0 = x[j] * polydl_once0;",
+        "w[j] = polydl_scalar0;",
+        "y[j] = polydl_scalar0;",
+        "}",
+        "}",
+    ]
+
+
 def test_different_elements_of_an_array_stay_where_they_are() -> None:
     assert "polydl_scalar" not in str(replaced(rows(at("A", "i", "j"), at("A", "i + 2", "j")), known()))
     # Nobody writes what is read alone: it may stay as well.
@@ -101,8 +117,9 @@ def test_a_variable_that_is_written_first_needs_no_value() -> None:
         "y[j] = polydl_scalar0;",
         "}",
     ]
-    # With one copy, and nothing to be streamed, all stays as it is.
-    assert replaced(ir, known(statements="ST")) == c(ir)
+    # Where nothing is to be streamed, one statement alone stays as it is.
+    alone = (loop("j", 1, 89, sets("S", at("y", "j"), at("x", "j"))),)
+    assert replaced(alone, known()) == c(alone)
 
 
 def test_bodies_with_conditions_stay() -> None:

@@ -1,9 +1,10 @@
 """Scalar replacement: array elements that stay in a variable while one iteration of a vector loop touches them.
 
-Several rows of a matrix that are added to one vector touch each of its elements several times. What C knows of pointers
-forbids compilers to keep such an element in a register; what the analysis knows of the arrays allows it. What is read
-alone, and doesn't change, is read before the loop: compilers move loads like these out of a loop, too, but with many of
-them into its latch, and then leave the loop without vectors.
+Several rows of a matrix that are added to one vector touch each of its elements several times, and so do statements
+that were fused. What C knows of pointers forbids compilers to keep such an element in a register; what the analysis
+knows of the arrays allows it. What is read alone, and doesn't change, is read before the loop: compilers move loads
+like these out of a loop, too, but with many of them into its latch, and then leave the loop without vectors; and where
+a store of the loop might change it, they don't.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ def _are_apart(touched: Sequence[Element]) -> bool:
 
 
 def run(ir: Body, context: Context) -> Body:
-    """Elements stay in variables in vector loops with several copies of a body, or with stores past the caches.
+    """Elements stay in variables in vector loops of several statements or copies, or with stores past the caches.
 
     So do, in all vector loops, those of temporary arrays that no other loop accesses.
     """
@@ -134,14 +135,14 @@ def run(ir: Body, context: Context) -> Body:
 
 
 def _with_variables(loop: For, context: Context, temporary: Collection[str]) -> For:
-    """Several copies of a body share elements, and what is to be streamed is collected before.
+    """Several statements, or copies of one, share elements, and what is to be streamed is collected before.
 
     Elements of ``temporary`` arrays, which no other statements access, stay in variables in any case: then the array
     may not be needed.
     """
-    copies = len({assign.copy for assign in assignments(loop.body)})
+    several = len({(assign.statement, assign.copy) for assign in assignments(loop.body)}) > 1
     streamed = streamed_arrays(loop, context)
-    alone = copies < 2 and not streamed
+    alone = not several and not streamed
     if not is_straight(loop.body) or (alone and not temporary):
         return loop
     found = {
@@ -151,7 +152,7 @@ def _with_variables(loop: For, context: Context, temporary: Collection[str]) -> 
     }
     if not found and alone:
         return loop
-    if copies > 1:
+    if several:
         loop = _with_loads_before(loop, context)
 
     def place(element: Element) -> Expr:

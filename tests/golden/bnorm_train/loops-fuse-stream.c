@@ -111,9 +111,11 @@ static void bnorm_train(float output[4][4][28][28][16], const float input[4][4][
         }
         #pragma omp simd simdlen(8)
         for (int polydl_c3 = 0; polydl_c3 <= 15; ++polydl_c3) {
+          float polydl_scalar0;
           const double polydl_value0 = (double)(sum[tile][polydl_c3] / ((4. * 28) * 28));
-          scale[tile][polydl_c3] = gamma[tile][polydl_c3] / sqrtf((float)((squares[tile][polydl_c3] / ((4. * 28) * 28)) - (polydl_value0 * polydl_value0)) + 1e-5f);
-          shift[tile][polydl_c3] = beta[tile][polydl_c3] - ((float)((double)(sum[tile][polydl_c3] / ((4. * 28) * 28))) * scale[tile][polydl_c3]);
+          polydl_scalar0 = gamma[tile][polydl_c3] / sqrtf((float)((squares[tile][polydl_c3] / ((4. * 28) * 28)) - (polydl_value0 * polydl_value0)) + 1e-5f);
+          shift[tile][polydl_c3] = beta[tile][polydl_c3] - ((float)((double)(sum[tile][polydl_c3] / ((4. * 28) * 28))) * polydl_scalar0);
+          scale[tile][polydl_c3] = polydl_scalar0;
         }
         for (int polydl_c3 = 0; polydl_c3 <= 3; ++polydl_c3) {
           for (int h = 0; h <= 27; ++h) {

@@ -24,10 +24,17 @@ static void gemver(const float alpha, const float beta, const float A[N][N], con
       x[i] = z[i];
     }
     for (int i = 0; i <= 1023; ++i) {
-      #pragma omp simd simdlen(8)
-      for (int j = 0; j <= 1023; ++j) {
-        B[i][j] = (A[i][j] + (u1[i] * v1[j])) + (u2[i] * v2[j]);
-        x[j] += (beta * B[i][j]) * y[i];
+      {
+        const float polydl_once0 = u1[i];
+        const float polydl_once1 = u2[i];
+        const float polydl_once2 = y[i];
+        #pragma omp simd simdlen(8)
+        for (int j = 0; j <= 1023; ++j) {
+          float polydl_scalar0;
+          polydl_scalar0 = (A[i][j] + (polydl_once0 * v1[j])) + (polydl_once1 * v2[j]);
+          x[j] += (beta * polydl_scalar0) * polydl_once2;
+          B[i][j] = polydl_scalar0;
+        }
       }
     }
     for (int i = 0; i <= 1023; ++i) {

@@ -66,10 +66,17 @@ static void gemver(const float alpha, const float beta, const float A[N][N], con
       for (int i_block = 64 * i_block_t1; i_block <= ((64 * i_block_t1) + 63); ++i_block) {
         for (int i = 0; i <= 7; ++i) {
           for (int j_t1 = 0; j_t1 <= 1; ++j_t1) {
-            #pragma omp simd simdlen(16)
-            for (int j = 512 * j_t1; j <= ((512 * j_t1) + 511); ++j) {
-              B[8 * i_block + i][j] = (A[8 * i_block + i][j] + (u1[8 * i_block + i] * v1[j])) + (u2[8 * i_block + i] * v2[j]);
-              x[j] += (beta * y[8 * i_block + i]) * B[8 * i_block + i][j];
+            {
+              const float polydl_once0 = u1[8 * i_block + i];
+              const float polydl_once1 = u2[8 * i_block + i];
+              const float polydl_once2 = y[8 * i_block + i];
+              #pragma omp simd simdlen(16)
+              for (int j = 512 * j_t1; j <= ((512 * j_t1) + 511); ++j) {
+                float polydl_scalar0;
+                polydl_scalar0 = (A[8 * i_block + i][j] + (polydl_once0 * v1[j])) + (polydl_once1 * v2[j]);
+                x[j] += (beta * polydl_once2) * polydl_scalar0;
+                B[8 * i_block + i][j] = polydl_scalar0;
+              }
             }
           }
         }

@@ -63,11 +63,14 @@ static void softmax(float y[20][60], float x[20][60])
       for (int polydl_c3 = 0; polydl_c3 <= 7; ++polydl_c3) {
         if ((8 * polydl_c3) <= polydl_min(59, ((8 * polydl_c3) + 7))) {
           {
+            const float polydl_once0 = most_of[i];
             float polydl_sum1 = 0;
             #pragma omp simd simdlen(8) reduction(+: polydl_sum1)
             for (int j = 8 * polydl_c3; j <= polydl_min(59, ((8 * polydl_c3) + 7)); ++j) {
-              y[i][j] = expf(x[i][j] - most_of[i]);
-              polydl_sum1 += y[i][j];
+              float polydl_scalar0;
+              polydl_scalar0 = expf(x[i][j] - polydl_once0);
+              polydl_sum1 += polydl_scalar0;
+              y[i][j] = polydl_scalar0;
             }
             sum_of[i] += polydl_sum1;
           }
