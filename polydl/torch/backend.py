@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from operator import attrgetter
+from threading import Lock
 from typing import Any
+from weakref import ref
 
 import torch
 
@@ -34,10 +39,92 @@ class _Frozen(torch.nn.Module):  # type: ignore[misc]
         return self._graph(*given)
 
 
+#: addresses of tensors, and how often each was changed
+_State = tuple[tuple[int, ...], tuple[int, ...]]
+_address, _version = torch.Tensor.data_ptr, attrgetter("_version")
+
+
+@dataclass
+class _Instance:
+    """The tensors that a graph is called with as its constants, as they were at a call."""
+
+    tensors: tuple[ref[torch.Tensor], ...]
+    state: _State
+    #: what runs the graph with them; None where they were seen once
+    run: Callable[..., Any] | None
+
+
+class _Graph:
+    """A captured graph, with a program for each instance of the model.
+
+    PyTorch calls the same graph with the parameters of any instance of a class, and with the same after they were
+    changed. But for the first, a program is made at the second call with the same constants in the same state, so that
+    none is made for what changes from call to call. It is given up when one of them is gone.
+    """
+
+    def __init__(
+        self, graph: torch.fx.GraphModule, constants: Sequence[int], inputs: int, options: Mapping[str, Any]
+    ) -> None:
+        self._graph = graph
+        self._constants = tuple(constants)
+        self._users = tuple(number for number in range(inputs) if number not in self._constants)
+        self._options = options
+        #: by the identities of their constants
+        self._instances: dict[tuple[int, ...], _Instance] = {}
+        self._lock = Lock()
+
+    def __call__(self, *inputs: Any) -> Any:
+        constants = [inputs[number] for number in self._constants]
+        identity, state = _identity(constants), _state(constants)
+        instance = self._instances.get(identity)
+        if instance is None or instance.state != state:
+            self._remember(constants, None)
+            return self._graph.forward(*inputs)
+        if instance.run is None:
+            with self._lock:
+                if instance.run is None:
+                    try:
+                        instance.run = self._program(inputs)
+                    except PolydlError as error:
+                        instance.run = _itself(self._graph, error.message)
+        return instance.run(*inputs)
+
+    def prepare(self, inputs: Sequence[Any]) -> None:
+        """Make the program for the constants among the inputs. Raises PolydlError where there is none."""
+        self._remember([inputs[number] for number in self._constants], self._program(inputs))
+
+    def _program(self, inputs: Sequence[Any]) -> Callable[..., Any]:
+        constants = {number: inputs[number] for number in self._constants}
+        users = self._users
+        frozen = _Frozen(self._graph, constants, len(inputs)).eval()
+        fast = optimize(frozen, [inputs[number] for number in users], **self._options)
+        return lambda *given: fast(*(given[number] for number in users))
+
+    def _remember(self, constants: Sequence[torch.Tensor], run: Callable[..., Any] | None) -> None:
+        identity = _identity(constants)
+        forget = partial(_forget, ref(self), identity)
+        self._instances[identity] = _Instance(tuple(ref(each, forget) for each in constants), _state(constants), run)
+
+
+def _identity(constants: Sequence[torch.Tensor]) -> tuple[int, ...]:
+    return tuple(map(id, constants))
+
+
+def _state(constants: Sequence[torch.Tensor]) -> _State:
+    return tuple(map(_address, constants)), tuple(map(_version, constants))
+
+
+def _forget(graph: ref[_Graph], identity: tuple[int, ...], _: object) -> None:
+    """Another tensor may get the identity of one that is gone."""
+    known = graph()
+    if known is not None:
+        known._instances.pop(identity, None)
+
+
 def compile_graph(
     graph: torch.fx.GraphModule, example_inputs: Sequence[Any], *, options: Mapping[str, Any] | None = None
 ) -> Callable[..., Any]:
-    """The backend. Parameters are taken as they are now, as in PyTorch's freezing.
+    """The backend. Each instance of the model gets a program with its parameters as they are at a call.
 
     ``options`` are those of ``polydl.torch.optimize``. Raises OptionError for others.
 
@@ -48,29 +135,32 @@ def compile_graph(
     for name in given:
         if name not in _OPTIONS:
             raise OptionError(f"backend 'polydl' has no option {name!r}", remedy=f"use some of {', '.join(_OPTIONS)}")
-    constants = {number: each for number, each in enumerate(example_inputs) if _is_constant(each)}
-    reason = ""
+    constants = [number for number, each in enumerate(example_inputs) if _is_constant(each)]
     if torch.is_grad_enabled() and any(
         isinstance(each, torch.Tensor) and each.requires_grad for each in example_inputs
     ):
-        reason = "it is compiled with gradients (call it under torch.no_grad())"
-    elif not all(isinstance(each, torch.Tensor) for each in example_inputs):
-        reason = "its sizes are symbols (compile it with dynamic=False)"
-    else:
-        users = [each for number, each in enumerate(example_inputs) if number not in constants]
-        try:
-            fast = optimize(_Frozen(graph, constants, len(example_inputs)).eval(), users, **given)
-        except PolydlError as error:
-            reason = error.message
-    if reason:
-        warnings.warn(f"PyTorch runs the graph itself: {reason}", stacklevel=2)
-        plain: Callable[..., Any] = graph.forward
-        return plain
+        return _itself(graph, "it is compiled with gradients (call it under torch.no_grad())")
+    if not all(isinstance(each, torch.Tensor) for each in example_inputs):
+        return _itself(graph, "its sizes are symbols (compile it with dynamic=False)")
+    if any(example_inputs[number].is_inference() for number in constants):
+        return _itself(graph, "its parameters are of inference mode (make the model outside of it)")
+    programs = _Graph(graph, constants, len(example_inputs), given)
+    try:
+        programs.prepare(example_inputs)
+    except PolydlError as error:
+        return _itself(graph, error.message)
 
     def run(*inputs: Any) -> Any:
-        return fast(*(each for number, each in enumerate(inputs) if number not in constants))
+        return programs(*inputs)
 
     return run
+
+
+def _itself(graph: torch.fx.GraphModule, reason: str) -> Callable[..., Any]:
+    """PyTorch's own run of a graph."""
+    warnings.warn(f"PyTorch runs the graph itself: {reason}", stacklevel=3)
+    plain: Callable[..., Any] = graph.forward
+    return plain
 
 
 def _is_constant(value: Any) -> bool:
