@@ -54,12 +54,13 @@ def test_what_is_refused_with_a_remedy(model: Any, inputs: list[Any], message: s
         optimize(model.eval(), inputs, threads=1, records=False, compare=False)
 
 
-def test_a_part_in_training_mode_is_refused() -> None:
+@pytest.mark.parametrize("part", [nn.BatchNorm2d(4), nn.Dropout()])
+def test_a_part_in_training_mode_is_refused(part: Any) -> None:
     from polydl.torch import optimize
 
-    model = nn.Sequential(nn.Conv2d(3, 4, 1), nn.BatchNorm2d(4)).eval()
+    model = nn.Sequential(nn.Conv2d(3, 4, 1), part).eval()
     model[1].train()
-    with pytest.raises(polydl.PolydlError, match=r"training mode(?s:.*)eval\(\)"):
+    with pytest.raises(polydl.PolydlError, match=r"part 1 is in training mode(?s:.*)eval\(\)"):
         optimize(model, data(2, 3, 4, 4), threads=1, records=False, compare=False)
 
 

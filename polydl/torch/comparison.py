@@ -144,7 +144,8 @@ def _like(node: Node) -> torch.Tensor:
     value = node.meta.get("val")
     value = value[0] if isinstance(value, list | tuple) else value
     assert isinstance(value, torch.Tensor)
-    return torch.rand(tuple(int(extent) for extent in value.shape), generator=generator)
+    extents = tuple(int(extent) for extent in value.shape)
+    return torch.rand(extents, generator=generator, dtype=torch.float32, device="cpu")
 
 
 def _channels_last(tensor: torch.Tensor) -> torch.Tensor:

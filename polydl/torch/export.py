@@ -79,7 +79,11 @@ def exported(model: torch.nn.Module, example: Arguments) -> Exported:
     try:
         with torch.no_grad(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            program = functional(torch.export.export(model, example.positional, example.named), is_known)
+            # PyTorch takes a tensor that comes twice as one input.
+            positional, named = pytree.tree_map_only(
+                torch.Tensor, lambda tensor: tensor.detach().clone(), (example.positional, example.named)
+            )
+            program = functional(torch.export.export(model, positional, named), is_known)
     except Exception as error:
         first = _first_line(error)
         _check_examples(model, example)
@@ -112,8 +116,10 @@ def exported(model: torch.nn.Module, example: Arguments) -> Exported:
 
 
 def _check(model: torch.nn.Module, example: Arguments) -> None:
-    if model.training:
-        raise OptionError("the model is in training mode", remedy="call model.eval() first")
+    for name, part in model.named_modules():
+        if part.training:
+            what = f"its part {name} is" if name else "the model is"
+            raise OptionError(f"{what} in training mode", remedy="call model.eval() first")
     for name, tensor in (*model.named_parameters(), *model.named_buffers()):
         _check_tensor(f"{name} of the model", tensor)
     for number, value in enumerate(example.leaves):

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from math import isnan
 from pathlib import Path
 from typing import Any, Never, SupportsIndex
 
@@ -26,7 +27,7 @@ from polydl.torch.comparison import kept_for_speed, whole_seconds
 from polydl.torch.decisions import TimingVerdict, find, keep, question
 from polydl.torch.export import Arguments, Exported, exported
 from polydl.torch.report import Report, accuracy_of
-from polydl.torch.running import ForeignStep, NativeStep, register, run_program
+from polydl.torch.running import ForeignStep, NativeStep, in_words, is_plain, register, run_program
 from polydl.torch.segments import Kept, Segment, segments
 
 Progress = Callable[[int, int], None]
@@ -53,8 +54,8 @@ class OptimizedModel:
         self._expected = [node.meta["val"] for node in program.inputs]
         self._outputs = program.outputs
         self._form = program.form
-        self._known = {**program.parameters, **program.attributes}
         self._steps = tuple(steps)
+        self._known = {**_values_of_now(program, self._steps), **program.attributes}
         self._programs = tuple(programs)
         self._folders = tuple(folders)
         self._report = report
@@ -89,11 +90,19 @@ class OptimizedModel:
             return pytree.tree_unflatten(results, self._form)
         values: dict[str, Any] = dict(self._known)
         values.update(zip((node.name for node in self._inputs), given, strict=True))
-        with torch.no_grad():
+        # The types of the model's values are those that it was optimized for.
+        with torch.no_grad(), torch.autocast("cpu", enabled=False):
             for step in self._steps:
                 step.run(values)
-        results = [values[each.name] if isinstance(each, torch.fx.Node) else each for each in self._outputs]
+            results = [self._result(each, values) for each in self._outputs]
         return pytree.tree_unflatten(results, self._form)
+
+    def _result(self, output: Any, values: Mapping[str, Any]) -> Any:
+        """One of the results, which the caller may change, as far as the model has made it."""
+        if not isinstance(output, torch.fx.Node):
+            return output
+        value = values[output.name]
+        return value.clone() if output.name in self._known and isinstance(value, torch.Tensor) else value
 
     def _checked(self, arguments: Arguments) -> Sequence[Any]:
         """The values of the arguments, in the order of the program's inputs."""
@@ -106,17 +115,14 @@ class OptimizedModel:
         given = arguments.leaves
         for node, value, wanted in zip(self._inputs, given, self._expected, strict=True):
             if not isinstance(wanted, torch.Tensor):
-                if value != wanted:
+                if not _is_same(value, wanted):
+                    what = in_words(value) if isinstance(value, torch.Tensor) else repr(value)
                     remedy = f"pass {wanted!r}, or optimize for that value"
-                    raise ArgumentError(f"input {node.name!r} is {value!r}", remedy=remedy)
+                    raise ArgumentError(f"input {node.name!r} is {what}", remedy=remedy)
                 continue
-            same = isinstance(value, torch.Tensor) and value.shape == wanted.shape
-            if not same or value.dtype != wanted.dtype or value.device.type != "cpu":
-                what = type(value).__name__
-                if isinstance(value, torch.Tensor):
-                    what = f"{value.dtype} of shape {tuple(value.shape)} on {value.device}"
+            if not is_plain(value, wanted.dtype) or value.shape != wanted.shape:
                 remedy = f"pass {wanted.dtype} of shape {tuple(wanted.shape)} on cpu, or optimize for such inputs"
-                raise ArgumentError(f"input {node.name!r} is {what}", remedy=remedy)
+                raise ArgumentError(f"input {node.name!r} is {in_words(value)}", remedy=remedy)
             if value.requires_grad and torch.is_grad_enabled():
                 remedy = "call it under torch.no_grad(), or train the original model"
                 raise ArgumentError(f"input {node.name!r} needs a gradient, which kernels don't compute", remedy=remedy)
@@ -159,6 +165,22 @@ class OptimizedModel:
                 f"the model needs PyTorch for {kept}", remedy="save the parts that need none as models of their own"
             )
         copied(self._folders[0], Path(folder))
+
+
+def _values_of_now(program: Exported, steps: Sequence[NativeStep | ForeignStep]) -> dict[str, torch.Tensor]:
+    """Copies of the parameters that foreign operators read or that are results; native programs have their own."""
+    read = [node for step in steps if isinstance(step, ForeignStep) for node in step.node.all_input_nodes]
+    read += [each for each in program.outputs if isinstance(each, torch.fx.Node)]
+    names = {node.name for node in read}
+    return {name: value.detach().clone() for name, value in program.parameters.items() if name in names}
+
+
+def _is_same(value: Any, wanted: Any) -> bool:
+    """Whether a value other than a tensor is the one of the example; what is no number is the same as itself."""
+    if isinstance(value, torch.Tensor) or not isinstance(value, type(wanted)):
+        return False
+    both_nan = isinstance(wanted, float) and isnan(wanted) and isnan(value)
+    return both_nan or bool(value == wanted)
 
 
 def optimize(

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Protocol
+from weakref import WeakValueDictionary
 
 import torch
 from torch.fx import Node
 from torch.fx.node import map_arg
 
+from polydl.errors import ArgumentError
 from polydl.models.manifest import Manifest, Tensor
 
 _CALLS = 200
+_PLAIN = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
 
 
 class CompiledProgram(Protocol):
@@ -26,16 +30,63 @@ class CompiledProgram(Protocol):
         """Call it on addresses of arrays."""
 
 
-_PROGRAMS: dict[int, CompiledProgram] = {}
+_PROGRAMS: WeakValueDictionary[int, CompiledProgram] = WeakValueDictionary()
+_numbers = itertools.count()
 
 
 def _run(inputs: list[torch.Tensor], program: int) -> list[torch.Tensor]:
-    return run_program(_PROGRAMS[program], inputs)
+    known = _known(program)
+    expected = known.manifest.inputs
+    if len(inputs) != len(expected):
+        raise ArgumentError(f"{len(inputs)} inputs of a compiled program", remedy=f"pass {len(expected)}")
+    for value, wanted in zip(inputs, expected, strict=True):
+        if value.shape != wanted.shape or not is_plain(value, torch.float32):
+            raise ArgumentError(
+                f"input {wanted.name!r} of a compiled program is {in_words(value)}",
+                remedy=f"pass torch.float32 of shape {wanted.shape} on cpu",
+            )
+    return run_program(known, inputs)
 
 
 def _shapes(inputs: list[torch.Tensor], program: int) -> list[torch.Tensor]:
     del inputs
-    return [torch.empty(each.shape) for each in _PROGRAMS[program].manifest.outputs]
+    return _results(_known(program))
+
+
+def _known(number: int) -> CompiledProgram:
+    program = _PROGRAMS.get(number)
+    if program is None:
+        raise ArgumentError(f"there is no compiled program {number}", remedy="keep the model that it is part of")
+    return program
+
+
+def _results(program: CompiledProgram) -> list[torch.Tensor]:
+    """Tensors for the results, whatever PyTorch's default type and device are."""
+    return [torch.empty(each.shape, dtype=torch.float32, device="cpu") for each in program.manifest.outputs]
+
+
+def is_plain(value: object, dtype: torch.dtype) -> bool:
+    """Whether a value is a tensor of a type whose elements lie in memory that a kernel can read.
+
+    Those of other layouts don't, nor those that stand for others while PyTorch traces a function.
+    """
+    return (
+        isinstance(value, torch.Tensor)
+        and value.dtype == dtype
+        and value.device.type == "cpu"
+        and value.layout == torch.strided
+        and type(value) in _PLAIN
+    )
+
+
+def in_words(value: object) -> str:
+    """What a value is, for messages."""
+    if not isinstance(value, torch.Tensor):
+        return type(value).__name__
+    words = f"{value.dtype} of shape {tuple(value.shape)} on {value.device}"
+    if value.layout != torch.strided:
+        return f"{words}, stored as {value.layout}"
+    return words if type(value) in _PLAIN else f"{words}, a {type(value).__name__}"
 
 
 #: The outputs of a compiled program on inputs; the program's number is what ``register`` returned.
@@ -44,17 +95,22 @@ run.register_fake(_shapes)
 
 
 def register(program: CompiledProgram) -> int:
-    """The number by which ``torch.ops.polydl.run`` knows a program, for as long as the process lives."""
-    number = len(_PROGRAMS)
+    """The number by which ``torch.ops.polydl.run`` knows a program for as long as the caller keeps it."""
+    number = next(_numbers)
     _PROGRAMS[number] = program
     return number
 
 
 def run_program(program: CompiledProgram, inputs: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-    """One native call on tensors of the program's shapes."""
-    given = [each.contiguous() for each in inputs]
-    results = [torch.empty(each.shape) for each in program.manifest.outputs]
-    program.run([each.data_ptr() for each in given], [each.data_ptr() for each in results])
+    """One native call on tensors of the program's shapes. Raises ArgumentError for what ``torch.func`` transforms."""
+    given = [each.contiguous().resolve_neg() for each in inputs]
+    results = _results(program)
+    try:
+        addresses = [each.data_ptr() for each in given]
+    except RuntimeError as error:
+        remedy = "call it outside of torch.func's transforms, or transform the original model"
+        raise ArgumentError(f"an input has no memory: {error}", remedy=remedy) from None
+    program.run(addresses, [each.data_ptr() for each in results])
     return results
 
 
@@ -62,8 +118,8 @@ class _Empty:
     """A program without operators."""
 
     manifest = Manifest(
-        form=3, name="empty", inputs=(), outputs=(Tensor("x", (1,)),), weights_bytes=0, prepared_bytes=0,
-        memory_bytes=0, threads=1, operators=(),
+        form=3, name="empty", inputs=(Tensor("x", (1,)),), outputs=(Tensor("x", (1,)),), weights_bytes=0,
+        prepared_bytes=0, memory_bytes=0, threads=1, operators=(),
     )  # fmt: skip
 
     def run(self, inputs: Sequence[int], outputs: Sequence[int]) -> None:
@@ -73,7 +129,8 @@ class _Empty:
 @cache
 def seconds_of_a_call() -> float:
     """What one native call more costs, beside what it computes: PyTorch's way to it and back, measured once."""
-    number, given = register(_Empty()), [torch.zeros(1)]
+    program = _Empty()
+    number, given = register(program), [torch.zeros(1, dtype=torch.float32, device="cpu")]
     least = float("inf")
     for _ in range(_CALLS):
         begin = time.perf_counter()
