@@ -79,3 +79,56 @@ def test_what_is_no_number_on_one_side_alone_is_the_largest_error() -> None:
     assert _error(torch.tensor([1.0, 2.0, infinite]), exact) == infinite
     assert _error(torch.tensor([nothing, nothing, infinite]), exact) == infinite
     assert _error(torch.tensor([1.0, nothing, -infinite]), exact) == infinite
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda y, _: y.relu_().ne_(0),
+        lambda y, _: y.relu_().logical_not_(),
+        lambda y, x: y.add_(x.double()),
+        lambda y, _: torch.atleast_3d(y).relu_(),
+        lambda y, x: y.type_as(x).relu_(),
+    ],
+    ids=["comparison", "negation", "promotion", "hidden view", "the same tensor"],
+)
+def test_what_changes_a_value_leaves_it_its_type_and_changes_its_views(function: Any) -> None:
+    def changed(model: Any, x: Any) -> Any:
+        y = x @ model.weight
+        result = function(y, x)
+        return result, y * 2 + x
+
+    fast = optimize(Computed(changed, weight=data(8, 8)).eval(), (data(8, 8),), threads=1, records=False, compare=False)
+    for result, wanted in zip(fast(data(8, 8)), Computed(changed, weight=data(8, 8))(data(8, 8)), strict=True):
+        torch.testing.assert_close(result, wanted.detach())
+
+
+def test_sizes_that_depend_on_data_are_pytorchs() -> None:
+    def selected(model: Any, x: Any) -> Any:
+        y = x @ model.weight
+        return y[y > 0] * 2, y[torch.nonzero(x[:, 0] > -9).squeeze(1)].relu()
+
+    report = check(Computed(selected, weight=data(4, 4)), data(3, 4)).report()
+    assert "its sizes depend on data" in [each.reason for each in report.kept]
+
+
+@pytest.mark.parametrize("factors", [(3.2, 2.0), (41.0, 1.0)])
+def test_pixels_that_are_not_all_repeated_as_often_are_pytorchs(factors: tuple[float, float]) -> None:
+    def enlarged(_: Any, image: Any) -> Any:
+        return functional.interpolate(image * 2, scale_factor=factors, mode="nearest")
+
+    report = check(Computed(enlarged), data(1, 3, 4, 4)).report()
+    assert "it does not repeat all pixels as often" in [each.reason for each in report.kept]
+
+
+def test_values_without_elements_and_numbers_are_pytorchs_where_there_is_no_kernel() -> None:
+    def empty(_: Any, x: Any, y: Any) -> Any:
+        return x.mean(1).isnan(), torch.roll(x, 1, 1), torch.cat([x, y], 1) * 2, y[:, 2:2] * 2, x.sum(1) + 1
+
+    check(Computed(empty), data(3, 0), data(3, 2))
+
+    def numbers(_: Any, x: Any) -> Any:
+        number = (x * 2).mean()
+        return number.mean(0), number.softmax(0), number.log_softmax(0), number * x
+
+    check(Computed(numbers), data(3))

@@ -20,6 +20,7 @@ from polydl.models.translation import need
 def add_softmax(builder: GraphBuilder, name: str, value: str, axis: int, *, logarithm: bool = False) -> None:
     """Over one dimension. If that is not the last, the value is transposed before and behind it."""
     rank = len(builder.shape(value))
+    need(rank > 0, "it is over no dimension")
     kind = Softmax(logarithm)
     if axis == rank - 1:
         builder.add_rows(name, builder.shape(value), kind, [value])

@@ -29,7 +29,7 @@ def functional(program: ExportedProgram, is_known: Callable[[str], bool]) -> Exp
         if str(node.target) == "aten._assert_tensor_metadata.default":
             program.graph.erase_node(node)
         elif _changes(node):
-            _as_function(node)
+            _as_function(node, is_known)
     program.graph.eliminate_dead_code()
     if any(_changes(node) or _has_to_be_taken_apart(node, is_known) for node in program.graph.nodes):
         program.graph_module.recompile()
@@ -82,10 +82,15 @@ def _changes(node: Node) -> bool:
 
 def _has_to_be_taken_apart(node: Node, is_known: Callable[[str], bool]) -> bool:
     """Whether it is a view that consists of others, and is not known as such."""
+    return _is_unknown_composite(node, is_known) and _is_view(node)
+
+
+def _is_unknown_composite(node: Node, is_known: Callable[[str], bool]) -> bool:
+    """Whether it consists of other operators, and none of those that become kernels. Its schema may hide a view."""
     target = node.target
     if not isinstance(target, torch._ops.OpOverload) or is_known(target.__name__):
         return False
-    return target.has_kernel_for_dispatch_key(_COMPOSITE) and _is_view(node)
+    return bool(target.has_kernel_for_dispatch_key(_COMPOSITE))
 
 
 def _is_view(node: Node) -> bool:
@@ -97,10 +102,11 @@ def _is_view(node: Node) -> bool:
     return _name(node) in _DROPOUTS or any(each.alias_info is not None for each in target._schema.returns)
 
 
-def _as_function(node: Node) -> None:
+def _as_function(node: Node, is_known: Callable[[str], bool]) -> None:
     """Let an operator that changes its first operand give a new value instead, which all behind it take.
 
-    Nothing is done where others may share the operand's memory, or it is not the graph's own.
+    Nothing is done where others may share the operand's memory, it is not the graph's own, or the new value would be of
+    another type, as that of a comparison is.
     """
     target = node.target
     assert isinstance(target, torch._ops.OpOverload)
@@ -116,7 +122,29 @@ def _as_function(node: Node) -> None:
         if each is node:
             break
         before.add(each)
-    if _is_view(value) or any(_is_view(user) for user in value.users if user in before):
+    near = (value, *(user for user in value.users if user in before))
+    if any(_is_view(each) or _is_unknown_composite(each, is_known) for each in near):
+        return
+    if not _gives_the_same_type(function, node):
         return
     node.target = function
     value.replace_all_uses_with(node, delete_user_cb=lambda user: user is not node and user not in before)
+
+
+def _gives_the_same_type(function: Callable[..., Any], node: Node) -> bool:
+    """Whether a function gives what a node's operator leaves in its first operand, as far as type and shape go."""
+
+    def value(each: Node) -> Any:
+        return each.meta["val"]
+
+    wanted = node.meta.get("val")
+    try:
+        result = function(*torch.fx.node.map_arg(node.args, value), **torch.fx.node.map_arg(node.kwargs, value))
+    except Exception:
+        # Of sizes that depend on data, PyTorch does not know the result.
+        return False
+    return (
+        isinstance(wanted, torch.Tensor)
+        and isinstance(result, torch.Tensor)
+        and (result.dtype, result.shape) == (wanted.dtype, wanted.shape)
+    )

@@ -154,8 +154,23 @@ def add_adaptive_pool(operation: Literal["maximum", "average"]) -> Callable[[Tra
 
 
 def add_nearest(t: Translation) -> None:
-    """Images that are enlarged by whole factors, by repeating pixels."""
-    add_enlarged(t.builder, t.name, t.value("input"), t.shape)
+    """Images that are enlarged by whole factors, by repeating pixels. Raises NotUnderstoodError for other factors."""
+    value, factors = t.value("input"), t.argument("scale_factors")
+    before = t.builder.shape(value)[2:]
+    given = [None] * len(before) if factors is None else factors
+    for extent, outputs, factor in zip(before, t.shape[2:], given, strict=True):
+        need(_repeats_evenly(extent, outputs, factor), "it does not repeat all pixels as often")
+    add_enlarged(t.builder, t.name, value, t.shape)
+
+
+def _repeats_evenly(extent: int, outputs: int, factor: float | None) -> bool:
+    """Whether PyTorch repeats all pixels as often.
+
+    It finds their places in float, by a factor that is given even where that is not the ratio of the sizes.
+    """
+    share = np.float32(1.0 / factor if factor else extent / outputs)
+    places = np.floor(np.arange(outputs, dtype=np.float32) * share)
+    return outputs % extent == 0 and bool(np.array_equal(places, np.arange(outputs) // (outputs // extent)))
 
 
 def add_pixel_shuffle(t: Translation) -> None:

@@ -76,10 +76,21 @@ def segments(nodes: Sequence[Node], parameters: Parameters, kept: Mapping[str, s
 
 
 def _checked(node: Node) -> None:
-    value = node.meta.get("val")
-    values = list(value) if isinstance(value, list | tuple) else [value]
-    if not is_float(values[:1]):
+    results = _tensors(node)
+    if not is_float(results[:1]):
         raise NotUnderstoodError("its result is not of type float")
+    tensors = [each for each in (*results, *(e for i in node.all_input_nodes for e in _tensors(i))) if each is not None]
+    if not all(isinstance(extent, int) for tensor in tensors for extent in tensor.shape):
+        raise NotUnderstoodError("its sizes depend on data")
+    if not all(all(tensor.shape) for tensor in tensors):
+        raise NotUnderstoodError("a value has no elements")
+
+
+def _tensors(node: Node) -> list[torch.Tensor | None]:
+    """What a node gives: one value or several, None in place of other than tensors."""
+    value = node.meta.get("val")
+    values = value if isinstance(value, list | tuple) else [value]
+    return [each if isinstance(each, torch.Tensor) else None for each in values]
 
 
 def _check_results(node: Node, builder: GraphBuilder) -> None:
@@ -100,7 +111,7 @@ def _declare_inputs(node: Node, builder: GraphBuilder, parameters: Parameters) -
         value = each.meta.get("val")
         if each.name not in builder and each.name not in parameters and is_float([value]):
             assert isinstance(value, torch.Tensor)
-            builder.input(each.name, tuple(int(extent) for extent in value.shape))
+            builder.input(each.name, tuple(value.shape))
 
 
 def _closed(builder: GraphBuilder, run: Sequence[Node]) -> Segment:

@@ -10,7 +10,7 @@ from torch.fx import Node
 from polydl.models.builder import GraphBuilder
 from polydl.models.graph import Array
 from polydl.models.rearranging import add_given
-from polydl.models.translation import NotUnderstoodError
+from polydl.models.translation import NotUnderstoodError, need
 
 Parameters = dict[str, torch.Tensor]
 
@@ -79,6 +79,7 @@ class Translation:
         """An argument that is several of them; none stands for all."""
         given = self.argument(name)
         given = [given] if isinstance(given, int) else given
+        need(rank > 0, "it is over no dimension")
         return tuple(sorted(int(each) % rank for each in given)) if given else tuple(range(rank))
 
     def is_parameter(self, name: str) -> bool:
