@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import pytest
@@ -132,3 +133,22 @@ def test_values_without_elements_and_numbers_are_pytorchs_where_there_is_no_kern
         return number.mean(0), number.softmax(0), number.log_softmax(0), number * x
 
     check(Computed(numbers), data(3))
+
+
+@pytest.mark.parametrize(
+    ("model", "shape"),
+    [(nn.Softmax(1), (1, 2, 300000)), (nn.LayerNorm(2), (300000, 2)), (nn.GroupNorm(2, 2), (90000, 2, 1, 2))],
+    ids=["softmax", "layer norm", "group norm"],
+)
+def test_what_is_computed_for_many_rows_is_not_on_the_stack(model: Any, shape: tuple[int, ...]) -> None:
+    rows, results = torch.randn(*shape), []
+    fast = optimize(model.eval(), rows, threads=1, records=False, compare=False)
+    before = threading.stack_size(2 << 20)
+    try:
+        thread = threading.Thread(target=lambda: results.append(fast(rows)))
+        thread.start()
+        thread.join()
+    finally:
+        threading.stack_size(before)
+    with torch.no_grad():
+        torch.testing.assert_close(results[0], model(rows), rtol=1e-3, atol=1e-3)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from polydl.models.epilogue import Step
-from polydl.models.graph import Array
+from polydl.models.graph import Array, WithoutScratch
 from polydl.models.kernel_text import element_wise, function_text, operand_parameters
 from polydl.models.layout import BLOCKS, Image, Layout, Loops, brackets, declared, in_words, nest
 
@@ -16,7 +16,7 @@ Pair = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Convolution:
+class Convolution(WithoutScratch):
     """Constants are the filters, [filters][channels / groups][rows][columns], and the bias, [filters]."""
 
     #: of the image

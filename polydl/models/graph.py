@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from polydl.models.epilogue import Step
-from polydl.models.layout import Image, Layout
+from polydl.models.layout import Image, Layout, Scratch
 
 Array = np.ndarray[Any, Any]
 
@@ -39,11 +39,22 @@ class Kind(Protocol):
     def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
         """The C of the nest with its steps: parameters are the output, the inputs, then the constants."""
 
+    def scratch(self, output: Layout, inputs: Sequence[Layout]) -> tuple[Scratch, ...]:
+        """Further arrays that the nest computes and no other operator needs."""
+
     def laid(self, constants: Sequence[Array], output: Layout, inputs: Sequence[Layout]) -> list[Array]:
         """The constants as the nest reads them. Those that come in are laid out as the model has them."""
 
 
-class PlainKind:
+class WithoutScratch:
+    """What is the same for kinds whose nests compute nothing but the output."""
+
+    def scratch(self, output: Layout, inputs: Sequence[Layout]) -> tuple[Scratch, ...]:
+        del output, inputs
+        return ()
+
+
+class PlainKind(WithoutScratch):
     """What is the same for kinds whose inputs need no borders, and that read constants as the model has them.
 
     Images that they make are in the blocks of their first input.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from polydl.models.epilogue import Step, number
 from polydl.models.graph import PlainKind
 from polydl.models.kernel_text import channels_together, element_wise, function_text, operand_parameters
-from polydl.models.layout import Image, Layout, Loops, declared, nest
+from polydl.models.layout import Image, Layout, Loops, Scratch, declared, nest
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,11 @@ class GroupNorm(PlainKind):
             f"weight[{self.channels}]",
             f"bias[{self.channels}]",
         ]
-        channels = f"[{image.images}][{self.channels}]"
-        scratch = [f"{name}{channels}" for name in ("sum", "mean", "squares", "factor")]
-        scratch += [f"{name}[{image.images}][{self.groups}]" for name in ("total", "deviation")]
-        return function_text(function, output, parameters, nests, scratch)
+        return function_text(function, output, parameters, nests, self.scratch(output, inputs))
+
+    def scratch(self, output: Layout, inputs: Sequence[Layout]) -> tuple[Scratch, ...]:
+        del output
+        image = inputs[0]
+        assert isinstance(image, Image)
+        channels = [Scratch(name, (image.images, self.channels)) for name in ("sum", "mean", "squares", "factor")]
+        return (*channels, *(Scratch(name, (image.images, self.groups)) for name in ("total", "deviation")))

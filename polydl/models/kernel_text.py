@@ -5,20 +5,32 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from polydl.models.epilogue import Combine, Step, expression
-from polydl.models.layout import Image, Layout, RowMajor, brackets, common_block, declared, nest
+from polydl.models.layout import (
+    Image,
+    Layout,
+    RowMajor,
+    Scratch,
+    brackets,
+    common_block,
+    declared,
+    nest,
+    provided,
+)
 
 
 def function_text(
-    function: str, output: Layout, parameters: Sequence[str], nests: Sequence[str], scratch: Sequence[str] = ()
+    function: str, output: Layout, parameters: Sequence[str], nests: Sequence[str], scratch: Sequence[Scratch] = ()
 ) -> str:
     """A C file with one function, whose body is a region of nests.
 
-    ``parameters`` are arrays that it reads, ``scratch`` are local ones.
+    ``parameters`` are arrays that it reads, ``scratch`` are local ones or, where these are large, further parameters.
     """
     indent = " " * (len(function) + 6)
+    outside = provided(scratch)
     arrays = [f"float {declared('output', output)}", *(f"const float {each}" for each in parameters)]
+    arrays += [f"float {each.declarator}" for each in outside]
     head = f"void {function}({(',' + chr(10) + indent).join(arrays)})"
-    local = [f"  float {each};" for each in scratch]
+    local = [f"  float {each.declarator};" for each in scratch if each not in outside]
     return "\n".join(["#include <math.h>", "", head, "{", *local, "#pragma scop", *nests, "#pragma endscop", "}", ""])
 
 

@@ -51,6 +51,8 @@ class OperatorNest:
     text: str
     #: parameters that hold the same at every call
     constants: tuple[str, ...] = ()
+    #: sizes in bytes of the arrays that it takes last, and that no other operator needs
+    scratch: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

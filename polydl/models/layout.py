@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 
+from polydl.ir.scop import REAL_BYTES
+
 Loops = tuple[tuple[str, int], ...]
+
+# Of a function's stack, which may have no more than 8 MB.
+_MOST_LOCAL_BYTES = 1 << 20
 
 #: Channels that may lie side by side in blocked images, the first of them that divides an image's: of products of
 #: matrices with so many rows, microkernels keep most in registers. The last one is the floats of the longest vector.
@@ -29,6 +35,29 @@ def nest(loops: Loops, body: str, condition: str = "") -> str:
     if condition:
         lines.append(f"{'  ' * (len(loops) + 1)}if ({condition})")
     return "\n".join([*lines, f"{'  ' * (len(loops) + 2)}{body}"])
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """An array of floats that a nest writes before it reads it."""
+
+    name: str
+    extents: tuple[int, ...]
+
+    @property
+    def declarator(self) -> str:
+        """Its name and extents in C."""
+        return self.name + brackets(*(self.extents or (1,)))
+
+    @property
+    def bytes(self) -> int:
+        """Its size."""
+        return prod(self.extents) * REAL_BYTES["float"]
+
+
+def provided(scratch: Sequence[Scratch]) -> tuple[Scratch, ...]:
+    """The arrays that a nest's function takes as its last parameters: all, or none where they fit onto a stack."""
+    return tuple(scratch) if sum(each.bytes for each in scratch) > _MOST_LOCAL_BYTES else ()
 
 
 @dataclass(frozen=True)

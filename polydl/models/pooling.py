@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from polydl.models.epilogue import Scale, Step
-from polydl.models.graph import Array
+from polydl.models.graph import Array, WithoutScratch
 from polydl.models.kernel_text import element_wise, function_text, operand_parameters
 from polydl.models.layout import Image, Layout, brackets, declared, in_words, nest
 
@@ -19,7 +19,7 @@ LEAST = "-3.402823466e+38f"
 
 
 @dataclass(frozen=True)
-class Pooling:
+class Pooling(WithoutScratch):
     """The maximum or average of each window of an image. A maximum passes over the padding."""
 
     operation: Literal["maximum", "average"]

@@ -10,7 +10,7 @@ import numpy as np
 from polydl.models.epilogue import Step, number
 from polydl.models.graph import Array, PlainKind
 from polydl.models.kernel_text import element_wise, function_text, operand_parameters
-from polydl.models.layout import Layout, RowMajor, declared, nest
+from polydl.models.layout import Layout, RowMajor, Scratch, declared, nest
 
 
 class RowMajorKind(PlainKind):
@@ -24,6 +24,12 @@ def _rows(layout: Layout) -> tuple[RowMajor, tuple[str, ...]]:
     """A row-major layout, and the iterators of all its dimensions but the last."""
     assert isinstance(layout, RowMajor)
     return layout, tuple(name for name, _ in layout.loops()[:-1])
+
+
+def _outer(layout: Layout) -> tuple[int, ...]:
+    """The extents of all dimensions of a row-major array but the last."""
+    assert isinstance(layout, RowMajor)
+    return layout.extents[:-1]
 
 
 @dataclass(frozen=True)
@@ -84,7 +90,7 @@ class Softmax(RowMajorKind):
         rows, iterators = _rows(output)
         row = "".join(f"[{name}]" for name in iterators)
         outer, last = rows.loops()[:-1], rows.loops()[-1]
-        at, extents = row or "[0]", "".join(f"[{extent}]" for _, extent in outer) or "[1]"
+        at = row or "[0]"
         element, most = f"input{row}[{last[0]}]", f"most{at}"
         target = f"output{row}[{last[0]}]"
         if self.logarithm:
@@ -101,8 +107,11 @@ class Softmax(RowMajorKind):
             element_wise(output, result, steps, inputs[1:]),
         ]
         parameters = [declared("input", inputs[0]), *operand_parameters(steps, inputs[1:])]
-        scratch = (f"most{extents}", f"sum{extents}")
-        return function_text(function, output, parameters, nests, scratch)
+        return function_text(function, output, parameters, nests, self.scratch(output, inputs))
+
+    def scratch(self, output: Layout, inputs: Sequence[Layout]) -> tuple[Scratch, ...]:
+        del inputs
+        return Scratch("most", _outer(output)), Scratch("sum", _outer(output))
 
 
 @dataclass(frozen=True)
@@ -126,7 +135,7 @@ class LayerNorm(RowMajorKind):
         rows, iterators = _rows(output)
         row = "".join(f"[{name}]" for name in iterators)
         outer, last = rows.loops()[:-1], rows.loops()[-1]
-        at, extents = row or "[0]", "".join(f"[{extent}]" for _, extent in outer) or "[1]"
+        at = row or "[0]"
         element, share = f"input{row}[{last[0]}]", number(1.0 / self.elements)
         difference = f"({element} - mean{at})"
         normal = f"{difference} * deviation{at} * weight[{last[0]}] + bias[{last[0]}]"
@@ -144,4 +153,8 @@ class LayerNorm(RowMajorKind):
             f"weight[{self.elements}]",
             f"bias[{self.elements}]",
         ]
-        return function_text(function, output, parameters, nests, (f"mean{extents}", f"deviation{extents}"))
+        return function_text(function, output, parameters, nests, self.scratch(output, inputs))
+
+    def scratch(self, output: Layout, inputs: Sequence[Layout]) -> tuple[Scratch, ...]:
+        del inputs
+        return Scratch("mean", _outer(output)), Scratch("deviation", _outer(output))

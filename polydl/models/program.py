@@ -17,7 +17,7 @@ from polydl.models import epilogue, memory
 from polydl.models.driver import Driver, DriverCall, PreparedBuffers
 from polydl.models.graph import Array, Graph, Operator
 from polydl.models.kernels import PLACE_OF_NAME, KernelOptions, OperatorKernel, OperatorNest, kernel
-from polydl.models.layout import Layout
+from polydl.models.layout import Layout, provided
 from polydl.models.layout_choice import choose
 from polydl.models.manifest import MANIFEST, Entry, Manifest, Tensor
 from polydl.models.readme import readme
@@ -41,16 +41,13 @@ class Lowered:
 def lower(graph: Graph) -> Lowered:
     """Layouts and nests of a graph. Nothing is compiled or measured."""
     layouts = choose(graph)
-    nests = tuple(
-        OperatorNest(
-            operator.kind.text(
-                PLACE_OF_NAME, layouts[operator.output], [layouts[each] for each in operator.inputs], operator.steps
-            ),
-            operator.kind.constants,
-        )
-        for operator in graph.operators
-    )
-    return Lowered(graph, layouts, nests)
+    nests = []
+    for operator in graph.operators:
+        kind, output, inputs = operator.kind, layouts[operator.output], [layouts[each] for each in operator.inputs]
+        scratch = provided(kind.scratch(output, inputs))
+        text = kind.text(PLACE_OF_NAME, output, inputs, operator.steps)
+        nests.append(OperatorNest(text, kind.constants, tuple(each.bytes for each in scratch)))
+    return Lowered(graph, layouts, tuple(nests))
 
 
 def optimized_kernels(
@@ -83,16 +80,20 @@ def write_program(
     constants, content = _constants(lowered)
     calls, entries = [], []
     buffers = PreparedBuffers(len(content))
+    memory_bytes = plan.bytes
     for position, (operator, nest) in enumerate(zip(graph.operators, lowered.nests, strict=True)):
         chosen = kernels[nest]
-        calls.append(_call(chosen, operator, graph, layouts, plan, constants[position], buffers))
+        # Behind all values, in the same place for each operator.
+        scratch, end = _consecutive(nest.scratch, plan.bytes)
+        memory_bytes = max(memory_bytes, end)
+        calls.append(_call(chosen, operator, graph, layouts, plan, constants[position], scratch, buffers))
         entries.append(_entry(operator, chosen))
     driver = Driver(
         name,
         tuple(graph.elements(value) for value in graph.inputs),
         tuple(graph.elements(value) for value in graph.outputs),
         buffers.end,
-        memory.aligned(max(plan.bytes, 1)),
+        memory.aligned(max(memory_bytes, 1)),
         tuple(buffers.calls),
         tuple(calls),
         threads,
@@ -118,6 +119,15 @@ def write_program(
     write_atomically(folder / "README.txt", readme(manifest))
     write_atomically(folder / MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1))
     return manifest
+
+
+def _consecutive(sizes: Sequence[int], begin: int) -> tuple[list[int], int]:
+    """Offsets of arrays one behind the other, with room for a vector behind each, and the end of the last."""
+    offsets = []
+    for size in sizes:
+        offsets.append(begin)
+        begin += memory.aligned(size + ALIGNMENT)
+    return offsets, begin
 
 
 def _entry(operator: Operator, chosen: OperatorKernel) -> Entry:
@@ -157,16 +167,18 @@ def _call(
     layouts: Mapping[str, Layout],
     plan: memory.MemoryPlan,
     constants: Sequence[int],
+    scratch: Sequence[int],
     buffers: PreparedBuffers,
 ) -> DriverCall:
     borders = [*operator.kind.borders, *[(0, 0)] * len(operator.inputs)]
     values = [(operator.output, (0, 0)), *zip(operator.inputs, borders, strict=False)]
     arguments = [_pointer(graph.stored(value), layouts[value].offset(border), graph, plan) for value, border in values]
     known = tuple(f"constant({offset})" for offset in constants)
+    arguments += [*known, *(f"buffer({offset})" for offset in scratch)]
     if not chosen.prepared_bytes:
-        return DriverCall(chosen.function, (*arguments, *known))
+        return DriverCall(chosen.function, tuple(arguments))
     buffer = buffers.of(f"{chosen.function}_prepare", known, chosen.prepared_bytes)
-    return DriverCall(f"{chosen.function}_run", (*arguments, *known, buffer))
+    return DriverCall(f"{chosen.function}_run", (*arguments, buffer))
 
 
 def _pointer(value: str, elements: int, graph: Graph, plan: memory.MemoryPlan) -> str:

@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 
 from polydl.models.epilogue import Step
-from polydl.models.graph import Array
+from polydl.models.graph import Array, WithoutScratch
 from polydl.models.kernel_text import element_wise, function_text, operand_parameters
 from polydl.models.layout import Image, Layout, Loops, brackets, declared, nest
 
@@ -21,7 +21,7 @@ Pair = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class TransposedConvolution:
+class TransposedConvolution(WithoutScratch):
     """Constants are the filters, [channels][filters][rows][columns], and the bias, [filters]."""
 
     #: of the image
