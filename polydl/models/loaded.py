@@ -7,33 +7,48 @@ import os
 import threading
 import time
 from collections.abc import Sequence
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Never, SupportsIndex
 
 import numpy as np
 
-from polydl.errors import ArgumentError, MissingComponentError, OptionError, ResourceError
+from polydl.errors import ArgumentError, OptionError, ResourceError
 from polydl.ir.scop import ALIGNMENT
 from polydl.models.graph import Array
-from polydl.models.manifest import Manifest, read_manifest
-from polydl.system.files import write_atomically
+from polydl.models.manifest import MANIFEST, Manifest, read_manifest
+from polydl.system.files import opened, write_together
+from polydl.system.shared_library import loaded_library
 
+_Bytes = np.ndarray[tuple[int], np.dtype[np.uint8]]
 # Of a model that takes little time.
 _MOST_CALLS = 100
 
 
 def load(folder: str | Path) -> LoadedModel:
-    """The model in a folder that ``save`` wrote.
+    """The model in a folder that ``save`` wrote. What becomes of the folder later changes nothing.
 
-    Raises OptionError if there is none or it is not complete, MissingComponentError if its library can't be loaded.
+    Raises OptionError if there is none, if it is not complete, or if its library or weights are not those that were
+    saved, and MissingComponentError if the library can't be loaded.
     """
-    return LoadedModel(Path(folder).resolve())
+    return LoadedModel(Path(folder))
 
 
 def copied(program: Path, folder: Path) -> None:
-    """Copy a written program to a folder, which is made if it is not there. Raises ResourceError."""
-    for path in sorted(program.iterdir()):
-        write_atomically(folder / path.name, path.read_bytes())
+    """Copy a written program to a folder, in place of one that is there; the folder is made if it is not there.
+
+    Until all is written, the older one stays as it is; from then on there is none until all is in place. Raises
+    ResourceError.
+    """
+    try:
+        files = {folder / path.name: path.read_bytes() for path in sorted(program.iterdir())}
+    except OSError as error:
+        text = f"the model's own files can't be read: {error.strerror}"
+        raise ResourceError(text, file=error.filename, remedy="optimize the model again") from None
+    manifest = folder / MANIFEST
+    files[manifest] = files.pop(manifest)
+    kernels = [each for each in folder.glob("kernel_*_polydl.c") if each not in files]
+    write_together(files, kernels)
 
 
 class LoadedModel:
@@ -47,11 +62,10 @@ class LoadedModel:
         self.manifest: Manifest = read_manifest(folder)
         name = self.manifest.name
         library = folder / f"lib{name}.so"
-        try:
-            loaded = ctypes.CDLL(str(library), mode=os.RTLD_NOW | os.RTLD_LOCAL)
-        except OSError as error:
-            remedy = "run build.sh in that folder, or save the model again"
-            raise MissingComponentError(f"the library can't be loaded: {error}", remedy=remedy) from None
+        content = _content(library, self.manifest.library_bytes, self.manifest.library_sha256)
+        remedy = "run build.sh in that folder, or save the model again"
+        loaded = loaded_library(library, content.tobytes(), remedy)
+        _check_functions(loaded, self.manifest, library)
         self._run, self._prepare = loaded[name], loaded[f"{name}_prepare_memory"]
         self._timed, prepare_weights = loaded[f"{name}_timed"], loaded[f"{name}_prepare_weights"]
         self._run.argtypes = [ctypes.c_void_p] * (len(self.manifest.inputs) + len(self.manifest.outputs) + 2)
@@ -59,20 +73,14 @@ class LoadedModel:
         self._prepare.argtypes = prepare_weights.argtypes = [ctypes.c_void_p]
         for function in (self._run, self._timed, self._prepare, prepare_weights):
             function.restype = None
-        self._weights = _aligned(self.manifest.weights_bytes + self.manifest.prepared_bytes)
-        self._read(folder / f"{name}.weights")
+        self._weights = _content(
+            folder / f"{name}.weights",
+            self.manifest.weights_bytes,
+            self.manifest.weights_sha256,
+            self.manifest.prepared_bytes,
+        )
         prepare_weights(self._weights.ctypes.data)
         self._threads = threading.local()
-
-    def _read(self, path: Path) -> None:
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise OptionError(f"{path}: {error.strerror}", remedy="save the model again") from None
-        if len(content) != self.manifest.weights_bytes:
-            text = f"{path} has {len(content)} bytes and must have {self.manifest.weights_bytes}"
-            raise OptionError(text, remedy="save the model again")
-        self._weights[: len(content)] = np.frombuffer(content, np.uint8)
 
     def __repr__(self) -> str:
         shapes = ", ".join(str(each.shape) for each in self.manifest.inputs)
@@ -153,11 +161,48 @@ class LoadedModel:
         return arrays, [np.empty(each.shape, np.float32) for each in self.manifest.outputs]
 
 
-def _aligned(size: int) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
+def _check_functions(library: ctypes.CDLL, manifest: Manifest, path: Path) -> None:
+    """Raises OptionError unless it is the library that a manifest describes."""
+    remedy = "save the model again"
+    for end in ("", "_timed", "_prepare_memory", "_prepare_weights", "_memory_bytes", "_weights_bytes"):
+        if not hasattr(library, f"{manifest.name}{end}"):
+            raise OptionError(f"{path} has no function {manifest.name}{end}", remedy=remedy)
+    wanted = {
+        f"{manifest.name}_memory_bytes": manifest.memory_bytes,
+        f"{manifest.name}_weights_bytes": manifest.weights_bytes + manifest.prepared_bytes,
+    }
+    for name, size in wanted.items():
+        function = library[name]
+        function.restype, function.argtypes = ctypes.c_size_t, []
+        if function() != size:
+            raise OptionError(f"{path}: {name}() is {function()}, and {MANIFEST} has {size}", remedy=remedy)
+
+
+def _content(path: Path, size: int, digest: str, further: int = 0) -> _Bytes:
+    """The bytes of a file, and room for further ones.
+
+    Raises OptionError unless it has just so many, with that SHA-256, ResourceError where memory lacks.
+    """
+    remedy = "save the model again"
+    try:
+        with opened(path) as file:
+            present = os.fstat(file.fileno()).st_size
+            if present != size:
+                raise OptionError(f"{path} has {present} bytes and must have {size}", remedy=remedy)
+            content = _aligned(size + further)
+            count = file.readinto(content[:size].data)
+    except OSError as error:
+        raise OptionError(f"{path}: {error.strerror}", remedy=remedy) from None
+    if count != size or sha256(content[:size].data).hexdigest() != digest:
+        raise OptionError(f"{path} is not the file that was saved: its SHA-256 is another", remedy=remedy)
+    return content
+
+
+def _aligned(size: int) -> _Bytes:
     """Bytes from a multiple of the alignment on."""
     try:
         content = np.empty(size + ALIGNMENT, np.uint8)
-    except MemoryError:
+    except (MemoryError, ValueError):
         raise ResourceError(f"{size} bytes don't fit into memory", remedy="free some memory") from None
     first = -content.ctypes.data % ALIGNMENT
     return content[first : first + size]

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 from polydl.errors import OptionError
+from polydl.system.files import opened
 
 #: the document's file name
 MANIFEST = "manifest.json"
+#: of the document, which ``load`` reads no other of
+FORM: Literal[4] = 4
+
+_Count = Annotated[int, Meta(ge=0)]
+_Digest = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 
 
 class Tensor(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -19,7 +26,7 @@ class Tensor(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     name: str
     #: extents, the outermost dimension first
-    shape: tuple[int, ...]
+    shape: tuple[_Count, ...]
 
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -37,20 +44,30 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What ``save`` writes."""
 
-    form: Literal[3]
+    form: Literal[4]
     #: of the C function, the library, its header and the weights
-    name: str
+    name: Annotated[str, Meta(pattern=r"\A[A-Za-z_][A-Za-z0-9_]*\Z")]
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
+    #: of the file of the library
+    library_bytes: _Count
+    library_sha256: _Digest
     #: of the file of weights
-    weights_bytes: int
+    weights_bytes: _Count
+    weights_sha256: _Digest
     #: of what is prepared of them once
-    prepared_bytes: int
+    prepared_bytes: _Count
     #: of the values between operators
-    memory_bytes: int
+    memory_bytes: _Count
     #: of all kernels
-    threads: int
+    threads: Annotated[int, Meta(ge=1)]
     operators: tuple[Entry, ...]
+
+
+class _Form(msgspec.Struct):
+    """What documents of all forms have."""
+
+    form: int
 
 
 def memory_in_words(manifests: Sequence[Manifest]) -> str:
@@ -83,9 +100,17 @@ def read_manifest(folder: Path) -> Manifest:
     """Raises OptionError if there is none, or another version's."""
     path = folder / MANIFEST
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Manifest)
-    except FileNotFoundError:
+        with opened(path) as file:
+            content = file.read()
+        form = msgspec.json.decode(content, type=_Form).form
+        if form != FORM:
+            text = f"{path} is of form {form}, and this version of polydl reads form {FORM}"
+            raise OptionError(text, remedy="save the model again, with this version")
+        return msgspec.json.decode(content, type=Manifest)
+    except (FileNotFoundError, NotADirectoryError):
         remedy = "name a folder that save() of an optimized model wrote"
         raise OptionError(f"there is no model in {folder}: {MANIFEST} is missing", remedy=remedy) from None
-    except msgspec.MsgspecError as error:
+    except OSError as error:
+        raise OptionError(f"{path} can't be read: {error.strerror}", remedy="save the model again") from None
+    except (msgspec.MsgspecError, RecursionError) as error:
         raise OptionError(f"{path} can't be read: {error}", remedy="save the model again") from None

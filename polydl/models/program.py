@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 import msgspec
@@ -19,7 +20,7 @@ from polydl.models.graph import Array, Graph, Operator
 from polydl.models.kernels import PLACE_OF_NAME, KernelOptions, OperatorKernel, OperatorNest, kernel
 from polydl.models.layout import Layout, provided
 from polydl.models.layout_choice import choose
-from polydl.models.manifest import MANIFEST, Entry, Manifest, Tensor
+from polydl.models.manifest import FORM, MANIFEST, Entry, Manifest, Tensor
 from polydl.models.readme import readme
 from polydl.system.files import temporary_directory, write_atomically
 from polydl.system.process_group import run_in_group
@@ -104,13 +105,16 @@ def write_program(
     used = tuple({kernels[nest].function: kernels[nest] for nest in lowered.nests}.values())
     for each in used:
         write_atomically(folder / f"{each.function}_polydl.c", each.c)
-    _compile(name, used, folder)
+    library = _compile(name, used, folder)
     manifest = Manifest(
-        form=3,
+        form=FORM,
         name=name,
         inputs=tuple(Tensor(value, graph.shapes[value]) for value in graph.inputs),
         outputs=tuple(Tensor(value, graph.shapes[value]) for value in graph.outputs),
+        library_bytes=len(library),
+        library_sha256=sha256(library).hexdigest(),
         weights_bytes=len(content),
+        weights_sha256=sha256(content).hexdigest(),
         prepared_bytes=buffers.end - len(content),
         memory_bytes=driver.memory_bytes,
         threads=threads,
@@ -189,12 +193,13 @@ def _pointer(value: str, elements: int, graph: Graph, plan: memory.MemoryPlan) -
     return f"buffer({plan.offsets[value] + elements * _FLOAT})"
 
 
-def _compile(name: str, kernels: Sequence[OperatorKernel], folder: Path) -> None:
+def _compile(name: str, kernels: Sequence[OperatorKernel], folder: Path) -> bytes:
     """Compile all C of the folder into one library there, but for the kernels that are compiled already."""
     toolchain = Toolchain.find()
     objects = " ".join(f"{each.function}_polydl.o" for each in kernels)
     link = f"{toolchain.command} -O2 -fopenmp -shared -fPIC {name}.c {objects} -o lib{name}.so -lm"
-    write_atomically(folder / "build.sh", _script([*(each.object_line for each in kernels), link]))
+    lines = [*(each.object_line for each in kernels), link, *_entering(f"lib{name}.so")]
+    write_atomically(folder / "build.sh", _script(lines))
     with temporary_directory() as build:
         for source in (f"{name}.c", f"{name}.h", *(f"{each.function}_polydl.c" for each in kernels)):
             (build / source).write_bytes((folder / source).read_bytes())
@@ -207,7 +212,21 @@ def _compile(name: str, kernels: Sequence[OperatorKernel], folder: Path) -> None
         library = build / f"lib{name}.so"
         if done.returncode or not library.exists():
             raise ExecutionError(f"the model's C does not compile:\n{done.stderr}", file=str(folder), remedy=link)
-        write_atomically(folder / library.name, library.read_bytes())
+        content = library.read_bytes()
+    write_atomically(folder / f"lib{name}.so", content)
+    return content
+
+
+def _entering(library: str) -> list[str]:
+    """Lines of a shell that say in the manifest, if there is one, what a library is that was compiled again."""
+    return [
+        f"if [ -e {MANIFEST} ]; then",
+        f"  bytes=$(wc -c < {library})",
+        f"  sha256=$(sha256sum {library} | cut -c 1-64)",
+        f"""  sed -i "s/^ \\"library_bytes\\": [0-9]*/ \\"library_bytes\\": $bytes/" {MANIFEST}""",
+        f"""  sed -i "s/^ \\"library_sha256\\": \\"[0-9a-f]*/ \\"library_sha256\\": \\"$sha256/" {MANIFEST}""",
+        "fi",
+    ]
 
 
 def _script(lines: Sequence[str]) -> str:

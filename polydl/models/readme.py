@@ -23,8 +23,8 @@ def readme(manifest: Manifest) -> str:
         f"lib{name}.so": "the model, compiled",
         f"{name}.weights": "its weights",
         f"{name}.c, kernel_*.c": "its C",
-        "build.sh": "compiles the library again",
-        "manifest.json": "what was chosen for each operator; polydl.load reads it",
+        "build.sh": "compiles the library again, and enters that in manifest.json",
+        "manifest.json": "what was chosen for each operator, and what the files must be; polydl.load reads it",
     }
     wide = max(map(len, files))
     threads = "1 thread" if manifest.threads == 1 else f"{manifest.threads} threads"

@@ -13,9 +13,10 @@ import re
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
@@ -46,9 +47,10 @@ def is_text(path: str | Path) -> bool:
 def temporary_directory() -> Iterator[Path]:
     """A folder for this process alone, which is removed at the end. Raises ResourceError.
 
-    Folders that processes of the same user left when they were killed are removed first, once in each process.
+    Folders that processes of the same user left when they were killed are removed first, once in each process. A
+    process that is forked meanwhile, and ends, leaves the folder to the one that made it.
     """
-    path, descriptor = None, -1
+    path, descriptor, maker = None, -1, os.getpid()
     try:
         try:
             parent = Path(tempfile.gettempdir())
@@ -66,7 +68,7 @@ def temporary_directory() -> Iterator[Path]:
             ) from None
         yield path
     finally:
-        if path is not None:
+        if path is not None and os.getpid() == maker:
             with INTERRUPTION.deferred():
                 _remove(path)
                 os.close(descriptor)
@@ -140,6 +142,15 @@ def _claimed(descriptor: int, path: Path) -> bool:
     with suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(descriptor), os.stat(path))
     return False
+
+
+def opened(path: Path) -> BufferedReader:
+    """A file to read. Raises OSError, also for a folder, a pipe and a device, on none of which it waits."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "it is no ordinary file", str(path))
+    return open(descriptor, "rb")
 
 
 @contextmanager
@@ -256,3 +267,32 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     """Like ``written_atomically``, with all of the content at once. Raises ResourceError."""
     with written_atomically(path) as stream:
         stream.write(content.encode() if isinstance(content, str) else content)
+
+
+def write_together(files: Mapping[Path, str | bytes], stale: Iterable[Path] = ()) -> None:
+    """Write files that are used together in place of older ones, and remove those of the older ones that are ``stale``.
+
+    All are on the disk before the first takes its place. The last one is what makes the others count: an older one goes
+    away before anything else changes, and the new one comes when all others are there. Links are replaced, not
+    followed. Folders are made if they are missing. Raises ResourceError.
+    """
+    paths = list(files)
+    last = paths[-1]
+    try:
+        with ExitStack() as stack:
+            for path in paths:
+                path.parent.mkdir(parents=True, exist_ok=True)
+            # Each is renamed when its block ends: the last one, which is entered first, after all others.
+            streams = [(path, stack.enter_context(replacing(path))) for path in reversed(paths)]
+            for path, stream in streams:
+                content = files[path]
+                stream.write(content.encode() if isinstance(content, str) else content)
+                stream.flush()
+                os.fsync(stream.fileno())
+            for path in (last, *stale):
+                path.unlink(missing_ok=True)
+    except OSError as error:
+        raise ResourceError(
+            f"can't write {error.filename or last.parent}: {error.strerror}",
+            remedy="free some space there, or name another place",
+        ) from error

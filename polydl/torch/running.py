@@ -15,7 +15,7 @@ from torch.fx import Node
 from torch.fx.node import map_arg
 
 from polydl.errors import ArgumentError
-from polydl.models.manifest import Manifest, Tensor
+from polydl.models.manifest import FORM, Manifest, Tensor
 
 _CALLS = 200
 _PLAIN = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
@@ -118,8 +118,9 @@ class _Empty:
     """A program without operators."""
 
     manifest = Manifest(
-        form=3, name="empty", inputs=(Tensor("x", (1,)),), outputs=(Tensor("x", (1,)),), weights_bytes=0,
-        prepared_bytes=0, memory_bytes=0, threads=1, operators=(),
+        form=FORM, name="empty", inputs=(Tensor("x", (1,)),), outputs=(Tensor("x", (1,)),), library_bytes=0,
+        library_sha256="", weights_bytes=0, weights_sha256="", prepared_bytes=0, memory_bytes=0, threads=1,
+        operators=(),
     )  # fmt: skip
 
     def run(self, inputs: Sequence[int], outputs: Sequence[int]) -> None:

@@ -1,0 +1,231 @@
+"""Folders of saved models: what is damaged, mixed or put in a file's place is refused, and what is loaded stays."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import polydl
+from polydl.models import loaded
+from polydl.models.builder import GraphBuilder
+from polydl.models.graph import Array
+from polydl.models.kernels import as_written
+from polydl.models.products import LinearOperator
+from polydl.models.program import lower, write_program
+
+pytestmark = pytest.mark.native
+ROWS = np.ones((2, 16), np.float32)
+
+
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Two linear layers of 16 inputs, with 16 and with 512 outputs, whose weights are 1 and 2."""
+    folders = []
+    for outputs, weight in ((16, 1.0), (512, 2.0)):
+        builder = GraphBuilder()
+        builder.input("x", ROWS.shape)
+        weights = builder.constant("weight", np.full((outputs, 16), weight, np.float32))
+        bias = builder.constant("bias", np.zeros(outputs, np.float32))
+        builder.add_rows("y", (2, outputs), LinearOperator(16, outputs), ["x"], [weights, bias])
+        lowered = lower(builder.graph(["y"]))
+        kernels = {nest: as_written(nest, "a test") for nest in lowered.nests}
+        folders.append(tmp_path_factory.mktemp("program"))
+        write_program(lowered, kernels, folders[-1], threads=1)
+    return folders[0], folders[1]
+
+
+def called(model: polydl.LoadedModel) -> Array:
+    result = model(ROWS)
+    assert isinstance(result, np.ndarray)
+    return result
+
+
+def loads(folder: Path) -> bool:
+    with suppress(polydl.PolydlError):
+        return bool(called(polydl.load(folder)).size)
+    return False
+
+
+def test_a_model_that_is_saved_over_is_loaded_anew(programs: tuple[Path, Path], tmp_path: Path) -> None:
+    loaded.copied(programs[0], tmp_path)
+    first = polydl.load(tmp_path)
+    loaded.copied(programs[1], tmp_path)
+    second = polydl.load(tmp_path)
+    assert called(first).shape == (2, 16)
+    assert (called(first) == 16).all()
+    assert called(second).shape == (2, 512)
+    assert (called(second) == 32).all()
+
+
+def test_what_is_written_over_a_loaded_library_does_not_run(programs: tuple[Path, Path], tmp_path: Path) -> None:
+    loaded.copied(programs[0], tmp_path)
+    model = polydl.load(tmp_path)
+    with (tmp_path / "libmodel.so").open("r+b") as file:
+        file.truncate(0)
+    assert (called(model) == 16).all()
+
+
+def test_kernels_of_the_model_before_go_away(programs: tuple[Path, Path], tmp_path: Path) -> None:
+    loaded.copied(programs[0], tmp_path)
+    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
+    loaded.copied(programs[1], tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"notes.txt", *(path.name for path in programs[1].iterdir())}
+
+
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+def test_an_interrupted_save_leaves_the_old_model_or_none(
+    programs: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """At each file in turn: all are on the disk before anything changes."""
+    real: Callable[..., None] = getattr(os, step)
+    count = len(list(programs[1].iterdir()))
+    for last in range(count):
+        calls = iter(range(count * 2))
+
+        def interrupted(*arguments: Any, calls: Iterator[int] = calls, last: int = last) -> None:
+            if next(calls) == last:
+                raise KeyboardInterrupt
+            real(*arguments)
+
+        loaded.copied(programs[0], tmp_path)
+        monkeypatch.setattr(os, step, interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            loaded.copied(programs[1], tmp_path)
+        monkeypatch.setattr(os, step, real)
+        assert loads(tmp_path) == (step == "fsync")
+        assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
+    assert step == "replace" or (called(polydl.load(tmp_path)) == 16).all()
+
+
+def test_parts_of_two_models_are_no_model(programs: tuple[Path, Path], tmp_path: Path) -> None:
+    for name in ("libmodel.so", "model.weights", "manifest.json"):
+        loaded.copied(programs[0], tmp_path)
+        shutil.copy(programs[1] / name, tmp_path)
+        with pytest.raises(polydl.PolydlError, match="save the model again"):
+            polydl.load(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["libmodel.so", "model.weights"])
+def test_damaged_files_are_refused(programs: tuple[Path, Path], tmp_path: Path, name: str) -> None:
+    """In a process of its own, which a library that ends early would end."""
+    content = (programs[0] / name).read_bytes()
+    for damaged in (b"", content[:100], content[: len(content) // 2], content[:-1], content[:-1] + b"?"):
+        loaded.copied(programs[0], tmp_path)
+        (tmp_path / name).write_bytes(damaged)
+        program = f"import polydl\ntry:\n polydl.load({str(tmp_path)!r})\nexcept polydl.PolydlError: print('refused')"
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+        assert done.stdout == "refused\n", done
+
+
+def pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def folder(path: Path) -> None:
+    path.mkdir()
+
+
+def nothing(path: Path) -> None:
+    del path
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "libmodel.so", "model.weights"])
+@pytest.mark.parametrize("put", [pipe, folder, nothing])
+def test_what_is_no_file_is_refused_at_once(
+    programs: tuple[Path, Path], tmp_path: Path, name: str, put: Callable[[Path], None]
+) -> None:
+    loaded.copied(programs[0], tmp_path)
+    (tmp_path / name).unlink()
+    put(tmp_path / name)
+    with pytest.raises(polydl.PolydlError, match=r"save"):
+        polydl.load(tmp_path)
+
+
+def test_a_file_in_place_of_the_folder_is_no_model(tmp_path: Path) -> None:
+    (tmp_path / "model").write_text("", encoding="utf-8")
+    with pytest.raises(polydl.PolydlError, match="there is no model"):
+        polydl.load(tmp_path / "model")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("form", 3, r"is of form 3, and this version of polydl reads form 4(?s:.*)save the model again"),
+        ("name", "../model", "can't be read"),
+        ("memory_bytes", -5, "can't be read"),
+        ("memory_bytes", 2**70, r"model_memory_bytes\(\) is"),
+        ("prepared_bytes", -1, "can't be read"),
+        ("prepared_bytes", 10**15, r"model_weights_bytes\(\) is"),
+        ("weights_bytes", 10**15, r"model_weights_bytes\(\) is"),
+        ("library_bytes", 10**15, "must have 1000000000000000"),
+        ("library_sha256", "0" * 64, "its SHA-256 is another"),
+        ("threads", 0, "can't be read"),
+        ("outputs", [{"name": "y", "shape": [-1]}], "can't be read"),
+    ],
+)
+def test_manifests_that_say_something_else_are_refused(
+    programs: tuple[Path, Path], tmp_path: Path, key: str, value: object, message: str
+) -> None:
+    loaded.copied(programs[0], tmp_path)
+    manifest = json.loads((tmp_path / "manifest.json").read_text(encoding="utf-8"))
+    (tmp_path / "manifest.json").write_text(json.dumps({**manifest, key: value}), encoding="utf-8")
+    with pytest.raises(polydl.PolydlError, match=message):
+        polydl.load(tmp_path)
+
+
+def test_a_library_that_is_compiled_again_is_loaded(programs: tuple[Path, Path], tmp_path: Path) -> None:
+    loaded.copied(programs[0], tmp_path)
+    script = (tmp_path / "build.sh").read_text(encoding="utf-8")
+    (tmp_path / "build.sh").write_text(script.replace("-O2", "-O0"), encoding="utf-8")
+    subprocess.run(["sh", "build.sh"], cwd=tmp_path, check=True)
+    assert (tmp_path / "libmodel.so").read_bytes() != (programs[0] / "libmodel.so").read_bytes()
+    assert (called(polydl.load(tmp_path)) == 16).all()
+    (tmp_path / "build.sh").write_text(script.replace("model.c", "other.c"), encoding="utf-8")
+    (tmp_path / "other.c").write_text("int nothing;\n", encoding="utf-8")
+    subprocess.run(["sh", "build.sh"], cwd=tmp_path, check=True)
+    with pytest.raises(polydl.PolydlError, match="has no function model"):
+        polydl.load(tmp_path)
+
+
+def test_links_in_a_folder_are_replaced(programs: tuple[Path, Path], tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine", encoding="utf-8")
+    (tmp_path / "model").mkdir()
+    for name in ("model.c", "manifest.json", "libmodel.so"):
+        (tmp_path / "model" / name).symlink_to(tmp_path / "mine")
+    loaded.copied(programs[0], tmp_path / "model")
+    assert (tmp_path / "mine").read_text(encoding="utf-8") == "mine"
+    assert not any(path.is_symlink() for path in (tmp_path / "model").iterdir())
+    assert loads(tmp_path / "model")
+
+
+def test_a_model_whose_own_files_are_gone_is_not_saved(tmp_path: Path) -> None:
+    with pytest.raises(polydl.PolydlError, match="own files can't be read"):
+        loaded.copied(tmp_path / "gone", tmp_path)
+
+
+def test_a_process_that_is_forked_leaves_folders_to_the_one_that_made_them(tmp_path: Path) -> None:
+    program = """
+        import os, sys
+        from polydl.emission.emit import own_directory
+        folder = own_directory()
+        child = os.fork()
+        if not child:
+            sys.exit()
+        os.waitpid(child, 0)
+        print(folder.is_dir())
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(program)], capture_output=True, text=True,
+                          env={**os.environ, "TMPDIR": str(tmp_path)})  # fmt: skip
+    assert done.stdout == "True\n", done
+    assert not list(tmp_path.iterdir())
