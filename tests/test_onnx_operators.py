@@ -147,6 +147,42 @@ def test_arrays_are_split_and_joined(axis: int) -> None:
     check(maker, joined, maker.add("Concat", "x", maker.weights(4, 6, 5), axis=axis))
 
 
+@pytest.mark.parametrize("left_out", [0, 1])
+def test_a_part_that_nothing_needs_may_have_no_name(left_out: int) -> None:
+    maker = ModelMaker(x=(2, 4, 4))
+    first = maker.add("Split", "x", outputs=2, axis=1, num_outputs=2)
+    last = f"{first}.1" if left_out == 0 else first
+    maker.add("Relu", last)
+    model = maker.model()
+    model.graph.node[0].output[left_out] = ""
+    fast, data = optimized(model), np.random.default_rng(1).standard_normal((2, 4, 4), dtype=np.float32)
+    rows = slice(2, 4) if left_out == 0 else slice(0, 2)
+    np.testing.assert_array_equal(fast(data), np.maximum(data[:, rows], 0))
+
+
+@pytest.mark.parametrize(("shape", "extents"), [((1, 1, 1), (2, 4)), ((1, 1), (2, 4)), ((1, 1, 1), (1, 2, 4))])
+def test_numbers_of_gelu_may_have_dimensions(shape: tuple[int, ...], extents: tuple[int, ...]) -> None:
+    maker = ModelMaker(x=extents)
+    erf = maker.add("Erf", maker.add("Div", "x", maker.constant(np.float32(2**0.5))))
+    added = maker.add("Add", erf, maker.constant(np.ones(shape, np.float32)))
+    maker.add("Mul", maker.add("Mul", "x", added), maker.constant(np.float32(0.5)))
+    if len(shape) > len(extents):
+        with pytest.raises(polydl.PolydlError, match=r"\(Add\): its result is larger than its computed operand"):
+            optimized(maker.model())
+    else:
+        assert check(maker) == ["element-wise, gelu"]
+
+
+@pytest.mark.parametrize("name", ["../evil", "int", "a;b"])
+def test_names_that_c_does_not_have_are_refused(name: str) -> None:
+    from polydl.onnx import optimize
+
+    maker = ModelMaker(x=(2, 4))
+    maker.add("Relu", "x")
+    with pytest.raises(polydl.PolydlError, match="--name"):
+        optimize(maker.model(), name=name, records=False, compare=False)
+
+
 def test_channels_of_images_are_split() -> None:
     maker = ModelMaker(x=(1, 3, 4, 5))
     value = maker.add("Conv", "x", maker.weights(32, 3, 1, 1))

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from polydl.emission.emit import own_directory
+from polydl.emitted_names import Naming
 from polydl.errors import ExecutionError
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.machine import Machine
@@ -80,9 +81,10 @@ def optimize(
     of ONNX Runtime, or of the package onnx itself. ``progress`` is told how many of the distinct operators are ready,
     and of how many.
 
-    Raises SourceError for what is no ONNX model, OptionError for shapes that don't fit it, UnsupportedConstructError
-    for an operator that there is no kernel for, and ExecutionError if the results are others.
+    Raises SourceError for what is no ONNX model, OptionError for shapes that don't fit it or a name that C can't have,
+    UnsupportedConstructError for an operator that there is no kernel for, and ExecutionError if the results are others.
     """
+    function = Naming(name).of("model")
     stored = read_model(source)
     shapes = input_shapes(stored, inputs)
     graph = graph_of(shaped(stored, shapes), stored.path)
@@ -91,7 +93,7 @@ def optimize(
     lowered = lower(graph)
     kernels = optimized_kernels(lowered.nests, machine, options, progress)
     folder = own_directory()
-    manifest = write_program(lowered, kernels, folder, name=name, threads=machine.threads)
+    manifest = write_program(lowered, kernels, folder, name=function, threads=machine.threads)
     model = OptimizedModel(folder, Report(manifest, stored.random))
     if not compare:
         return model

@@ -19,7 +19,7 @@ def recognized(
     """The nodes with one of operator ``SiLU``, ``HardSwish``, ``Gelu`` or ``GroupNormalization`` in the place of those
     that spell it out.
     """
-    factors = _Factors(nodes, constants)
+    factors = _Factors(nodes, constants, shapes)
     producers = {node.outputs[0]: node for node in nodes}
     return needed(
         [factors.function(node) or _groups(node, producers, constants, shapes) or node for node in nodes], outputs
@@ -48,12 +48,13 @@ def _groups(
 
 
 class _Factors:
-    def __init__(self, nodes: Sequence[Node], constants: Mapping[str, Array]) -> None:
+    def __init__(self, nodes: Sequence[Node], constants: Mapping[str, Array], shapes: Mapping[str, Shape]) -> None:
         self._producers = {node.outputs[0]: node for node in nodes}
         self._constants = constants
+        self._shapes = shapes
 
     def function(self, node: Node) -> Node | None:
-        """The one node that computes the same as a node and those before it."""
+        """The one node that computes the same as a node and those before it, in the shape of its argument."""
         if node.operator not in ("Mul", "Div"):
             return None
         for depth in range(1, _DEEPEST + 1):
@@ -63,7 +64,7 @@ class _Factors:
             for argument, other in (values, values[::-1]):
                 inner = self._producers.get(other)
                 operator = "" if inner is None else self._by(argument, number, inner)
-                if operator:
+                if operator and self._shapes.get(argument) == self._shapes[node.outputs[0]]:
                     return Node(node.name, operator, (argument,), node.outputs, {})
         return None
 

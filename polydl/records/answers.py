@@ -31,6 +31,7 @@ from msgspec import Meta
 
 from polydl.emitted_names import FILE_KINDS, OPTIONAL_FILES, FileKind, emitted_names
 from polydl.errors import ResourceError
+from polydl.records.own_files import OddError, content_of, opened_folder
 from polydl.records.record import now
 from polydl.system.files import sweep, write_atomically
 
@@ -41,10 +42,7 @@ _QUESTION = r"[0-9a-f]{24}"
 _UNFINISHED = re.compile(rf"\.{_QUESTION}\.[0-9a-f]{{8}}")
 # C's identifiers, and what compilers take beside them.
 _FUNCTION = re.compile(r"[\w$]{1,255}")
-# A larger file is none of polydl's; reading it would fill the memory.
-_MOST_BYTES = 256 << 20
 _ATTEMPTS = 3
-_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 Digest = Annotated[str, Meta(pattern=r"\A[0-9a-f]{64}\Z")]
 
@@ -99,24 +97,15 @@ class _Document(msgspec.Struct):
     records: dict[str, Any]
 
 
-class _OddError(Exception):
-    """An answer that is not used; the message says why."""
-
-    def __init__(self, reason: str, remedy: str = "") -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.remedy = remedy
-
-
 def find(records: Path, question: str) -> Answer | Refused | None:
     """The stored answer to a question; None if there is none, and ``Refused`` if it is not what was stored."""
     folder = records / _FOLDER
     try:
-        with _opened(folder) as answers:
+        with opened_folder(folder) as answers:
             folder = folder / question
-            with _opened(question, answers) as descriptor:
+            with opened_folder(question, answers) as descriptor:
                 return _read(descriptor, question)
-    except _OddError as odd:
+    except OddError as odd:
         return Refused(folder, odd.reason, odd.remedy)
     except FileNotFoundError:
         return None
@@ -132,7 +121,7 @@ def keep(records: Path, question: str, answer: Answer) -> None:
     try:
         # Nobody else may write it, whatever the user's mask.
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with _opened(folder) as answers:
+        with opened_folder(folder) as answers:
             sweep(answers, _UNFINISHED)
             with _unfinished(question, answers) as (name, descriptor):
                 for kind, content in answer.files.items():
@@ -141,7 +130,7 @@ def keep(records: Path, question: str, answer: Answer) -> None:
                 os.fsync(descriptor)
                 _put(name, question, answers)
             os.fsync(answers)
-    except _OddError as odd:
+    except OddError as odd:
         raise ResourceError(
             f"the result is not kept: {odd.reason}", file=str(folder), remedy=odd.remedy or "remove it"
         ) from None
@@ -164,7 +153,7 @@ def restore(answer: Answer, directory: Path) -> dict[FileKind, Path]:
 def forget(records: Path, nests: Iterable[str]) -> None:
     """Remove the answers for ``nests``, whose records have changed, and what is no answer."""
     gone = set(nests)
-    with suppress(OSError, _OddError), _opened(records / _FOLDER) as answers:
+    with suppress(OSError, OddError), opened_folder(records / _FOLDER) as answers:
         for name in os.listdir(answers):
             if re.fullmatch(_QUESTION, name) and _nest(name, answers) in {None, *gone}:
                 shutil.rmtree(name, ignore_errors=True, dir_fd=answers)
@@ -172,68 +161,31 @@ def forget(records: Path, nests: Iterable[str]) -> None:
 
 def _nest(question: str, answers: int) -> str | None:
     """The nest of an answer; None if it is none."""
-    with suppress(OSError, _OddError), _opened(question, answers) as descriptor:
+    with suppress(OSError, OddError), opened_folder(question, answers) as descriptor:
         return str(_read(descriptor, question).document["input"]["digest"])
     return None
 
 
-@contextmanager
-def _opened(path: Path | str, parent: int | None = None) -> Iterator[int]:
-    """A descriptor of a folder that this user alone may write. Raises _OddError, OSError."""
-    remedy = "name another directory (--records), or remove this one" if parent is None else ""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=parent)
-    except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENOTDIR):
-            raise _OddError("it is no folder, or a symbolic link", remedy) from None
-        raise
-    try:
-        status = os.fstat(descriptor)
-        if status.st_uid != os.geteuid():
-            raise _OddError("it belongs to another user", remedy)
-        if status.st_mode & _BY_OTHERS:
-            raise _OddError("others than its owner may write it", remedy)
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
 def _read(folder: int, question: str) -> Answer:
-    """Raises _OddError, OSError."""
+    """Raises OddError, OSError."""
     try:
-        stored = msgspec.json.decode(_content(_DOCUMENT, folder), type=_Stored)
+        stored = msgspec.json.decode(content_of(_DOCUMENT, folder), type=_Stored)
         raw = bytes(stored.document)
         if stored.question != question or _digest(raw) != stored.digest:
-            raise _OddError("its document is not the one that was stored")
+            raise OddError("its document is not the one that was stored")
         relied_on = msgspec.json.decode(raw, type=_Document)
         document: dict[str, Any] = msgspec.json.decode(raw)
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise _OddError(f"its document is none ({error})") from None
+        raise OddError(f"its document is none ({error})") from None
     if not _FUNCTION.fullmatch(relied_on.input.exported):
-        raise _OddError("it is of no function")
+        raise OddError("it is of no function")
     if not set(stored.files) >= set(FILE_KINDS) - OPTIONAL_FILES:
-        raise _OddError("it lacks one of its files")
-    files = {kind: _content(kind, folder) for kind in stored.files}
+        raise OddError("it lacks one of its files")
+    files = {kind: content_of(kind, folder) for kind in stored.files}
     for kind, content in files.items():
         if _digest(content) != stored.files[kind]:
-            raise _OddError(f"its {kind} has changed since it was stored")
+            raise OddError(f"its {kind} has changed since it was stored")
     return Answer(document, files)
-
-
-def _content(name: str, folder: int) -> bytes:
-    """The content of a file in a folder. Raises _OddError, OSError."""
-    try:
-        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
-    except FileNotFoundError:
-        raise _OddError(f"its {name} is gone") from None
-    with open(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid() or status.st_mode & _BY_OTHERS:
-            raise _OddError(f"its {name} is no ordinary file that this user alone may write")
-        content = file.read(_MOST_BYTES + 1)
-    if len(content) > _MOST_BYTES:
-        raise _OddError(f"its {name} is too large")
-    return content
 
 
 @contextmanager

@@ -11,12 +11,14 @@ from pathlib import Path
 import msgspec
 import torch
 
+from polydl.errors import ResourceError
 from polydl.execute.toolchain import found_compilers
 from polydl.machine import Machine
 from polydl.models.kernels import OperatorKernel, OperatorNest
 from polydl.models.program import lower
 from polydl.records import questions
-from polydl.system.files import write_atomically
+from polydl.records.own_files import OddError, content_of, opened_folder
+from polydl.system.files import replacing
 from polydl.torch.export import Exported
 from polydl.torch.segments import Kept, Segment
 
@@ -60,15 +62,26 @@ def question(
 
 
 def find(records: Path, digest: str) -> TimingVerdict | None:
-    """The decision that was kept in a directory of records; None if there is none, or none that can be read."""
-    with suppress(OSError, msgspec.DecodeError):
-        return msgspec.json.decode((records / _FOLDER / f"{digest}.json").read_bytes(), type=TimingVerdict)
+    """The decision that was kept in a directory of records; None if there is none that is this user's alone."""
+    with suppress(OSError, OddError, msgspec.DecodeError), opened_folder(records / _FOLDER) as folder:
+        return msgspec.json.decode(content_of(f"{digest}.json", folder), type=TimingVerdict)
     return None
 
 
 def keep(records: Path, digest: str, decision: TimingVerdict) -> None:
-    """Raises ResourceError if the directory can't be written."""
-    write_atomically(records / _FOLDER / f"{digest}.json", msgspec.json.encode(decision))
+    """Raises ResourceError if the directory can't be written, or is not this user's alone."""
+    folder = records / _FOLDER
+    try:
+        # Nobody else may write it, whatever the user's mask.
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with opened_folder(folder), replacing(folder / f"{digest}.json") as stream:
+            stream.write(msgspec.json.encode(decision))
+    except OddError as odd:
+        raise ResourceError(f"the choice is not kept: {odd.reason}", file=str(folder), remedy=odd.remedy) from None
+    except OSError as error:
+        raise ResourceError(
+            f"the choice is not kept: {error.strerror}", file=str(folder), remedy="free some space there"
+        ) from None
 
 
 def _shape(value: object) -> str:

@@ -1,0 +1,66 @@
+"""What is kept of a comparison with PyTorch, and what of it is read again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import polydl
+
+pytest.importorskip("torch")
+DIGEST = "0" * 24
+
+
+def pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def link(path: Path) -> None:
+    elsewhere = path.parent.parent / "elsewhere.json"
+    path.rename(elsewhere)
+    path.symlink_to(elsewhere)
+
+
+def others_may_write(path: Path) -> None:
+    path.chmod(0o666)
+
+
+def other_folder(path: Path) -> None:
+    path.parent.chmod(0o777)
+
+
+def nonsense(path: Path) -> None:
+    path.write_text('{"kept": {"x": 1}}', encoding="utf-8")
+
+
+@pytest.mark.parametrize("put", [pipe, link, others_may_write, other_folder, nonsense])
+def test_what_others_may_have_put_there_is_not_read(tmp_path: Path, put: Callable[[Path], None]) -> None:
+    from polydl.torch.decisions import TimingVerdict, find, keep
+
+    mask = os.umask(0)
+    try:
+        keep(tmp_path, DIGEST, TimingVerdict({"x": "it is faster"}, {}))
+    finally:
+        os.umask(mask)
+    assert find(tmp_path, DIGEST) == TimingVerdict({"x": "it is faster"}, {})
+    put(tmp_path / "models" / f"{DIGEST}.json")
+    assert find(tmp_path, DIGEST) is None
+
+
+@pytest.mark.parametrize("put", [pipe, link])
+def test_what_others_may_have_put_there_is_replaced(tmp_path: Path, put: Callable[[Path], None]) -> None:
+    from polydl.torch.decisions import TimingVerdict, find, keep
+
+    path = tmp_path / "models" / f"{DIGEST}.json"
+    keep(tmp_path, DIGEST, TimingVerdict({"x": "it is faster"}, {}))
+    put(path)
+    keep(tmp_path, DIGEST, TimingVerdict({}, {}))
+    assert find(tmp_path, DIGEST) == TimingVerdict({}, {})
+    assert not (tmp_path / "elsewhere.json").exists() or "faster" in (tmp_path / "elsewhere.json").read_text("utf-8")
+    (tmp_path / "models").chmod(0o777)
+    with pytest.raises(polydl.PolydlError, match="others than its owner"):
+        keep(tmp_path, DIGEST, TimingVerdict({}, {}))
