@@ -85,6 +85,28 @@ def test_the_names_of_files_are_fixed(records: Path, tmp_path: Path) -> None:
     assert {kind: path.read_bytes() for kind, path in written.items()} == FILES
 
 
+def test_an_interrupted_answer_leaves_no_library_of_an_older_one(
+    records: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = find(records, QUESTION)
+    assert isinstance(answer, Answer)
+    written = restore(answer, tmp_path / "out")
+    real, calls = os.replace, iter(range(len(FILES)))
+
+    def interrupted(*paths: str) -> None:
+        if next(calls) == 2:
+            raise KeyboardInterrupt
+        real(*paths)
+
+    monkeypatch.setattr(os, "replace", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        restore(answer, tmp_path / "out")
+    assert not written["library"].exists()
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        path.name for kind, path in written.items() if kind != "library"
+    }
+
+
 def with_document(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
     """Changes the stored document, and makes its digest right again."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 from execute_nests import K, M, N, array, kernel, matmul, matmul_kernel, scop, statement
 
-from polydl.errors import ArgumentError, OptionError
+from polydl.errors import ArgumentError, MissingComponentError, OptionError
 from polydl.execute.build import build
 from polydl.execute.callable import LoadedKernel, load
 from polydl.execute.toolchain import Toolchain
@@ -189,3 +190,42 @@ def test_wrong_libraries(toolchain: Toolchain, tmp_path: Path) -> None:
     loaded(matmul(), matmul_kernel("original"), toolchain, tmp_path)
     with pytest.raises(OptionError, match="no function 'other'"):
         load(tmp_path / "original.so", other)
+
+
+def test_a_library_that_is_replaced_is_loaded_anew(toolchain: Toolchain, tmp_path: Path) -> None:
+    """And what was loaded before is neither exchanged nor written over."""
+    for name, after in (("first", ""), ("second", "C[0][0] = 7;")):
+        (tmp_path / name).mkdir()
+        loaded(matmul(), matmul_kernel("original", after=after), toolchain, tmp_path / name)
+    content = {name: (tmp_path / name / "original.so").read_bytes() for name in ("first", "second")}
+    (tmp_path / "original.so").write_bytes(content["first"])
+    first = load(tmp_path / "original.so", matmul())
+    (tmp_path / "original.so").write_bytes(content["second"])
+    second = load(tmp_path / "original.so", matmul())
+    (tmp_path / "original.so").write_bytes(b"")
+    given, others = operands(), operands()
+    first(**given)
+    second(**others)
+    assert given["C"][0, 0] != 7
+    assert others["C"][0, 0] == 7
+
+
+@pytest.mark.parametrize("part", [0.0, 0.01, 0.5, 0.99])
+def test_a_library_that_ends_early_is_refused(part: float, toolchain: Toolchain, tmp_path: Path) -> None:
+    loaded(matmul(), matmul_kernel("original"), toolchain, tmp_path)
+    content = (tmp_path / "original.so").read_bytes()
+    (tmp_path / "original.so").write_bytes(content[: int(part * len(content))])
+    with pytest.raises(MissingComponentError, match="the library can't be loaded"):
+        load(tmp_path / "original.so", matmul())
+
+
+def test_what_is_no_library_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.so")
+    for name in ("pipe.so", "."):
+        with pytest.raises(OptionError, match="no ordinary file"):
+            load(tmp_path / name, matmul())
+    (tmp_path / "text.so").write_text("no library", encoding="utf-8")
+    with pytest.raises(MissingComponentError, match="the library can't be loaded"):
+        load(tmp_path / "text.so", matmul())
+    with pytest.raises(OptionError, match="not the library that was written there"):
+        load(tmp_path / "text.so", matmul(), sha256="0" * 64)

@@ -95,6 +95,9 @@ def test_a_library_is_emitted_and_a_second_run_measures_nothing(
     assert (ones["C"] == 19).all()
     with pytest.raises(polydl.PolydlError, match="is no shape of the library"):
         first.refine([{"M": 41, "N": 33, "K": 19}])
+    more.files["library"].write_bytes(b"another")
+    with pytest.raises(polydl.PolydlError, match="not the library that was written there"):
+        more.best(**ones)
 
 
 @pytest.mark.slow

@@ -355,10 +355,10 @@ def _show_remembered(
     """Write the files of an earlier result anew, and show it."""
     from polydl.records import answers
     from polydl.report.documents import to_text
-    from polydl.system.files import write_atomically
+    from polydl.system.files import write_together
 
     answers.restore(answer, directory)
-    write_atomically(Path(remembered.document["files"]["report"]), to_text(remembered.document))
+    write_together({Path(remembered.document["files"]["report"]): to_text(remembered.document)})
     if not detail.quiet:
         click.echo(remembered.text)
     if json_path is not None:

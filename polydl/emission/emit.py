@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import shutil
 import textwrap
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
@@ -30,7 +29,7 @@ from polydl.machine import Machine
 from polydl.outcome.baselines import Baseline, plain_rounding
 from polydl.pipeline import kernel
 from polydl.plan.step_words import variant_in_words
-from polydl.system.files import temporary_directory, write_atomically
+from polydl.system.files import temporary_directory, write_atomically, write_together
 from polydl.system.process_group import run_in_group
 from polydl.system.sandbox import inside, is_sandboxed
 
@@ -225,29 +224,33 @@ def write_unit(
 ) -> dict[FileKind, Path]:
     """Write C after its ``head``, its header and what helps to link them, and compile them with the line it shows.
 
-    ``document`` is the file with what was measured, and what it is. Raises ResourceError, ExecutionError.
+    ``document`` is the file with what was measured, and what it is. Older files stay until all is compiled, and of a
+    failed compile the C is left without a library. Raises ResourceError, ExecutionError.
     """
     line = lines(code, toolchain, names)["library"]
-    write_atomically(names["c"], head + code.c)
-    write_atomically(names["header"], header(content))
-    write_atomically(names["readme"], readme(code, content, toolchain, names, document))
-    write_atomically(names["cmake"], cmake_package(code, toolchain))
-    write_atomically(names["pkgconfig"], pkg_config(code))
-    written: set[FileKind] = {"c", "header", "library", "readme", "cmake", "pkgconfig"}
+    files: dict[FileKind, str | bytes] = {
+        "c": head + code.c,
+        "header": header(content),
+        "readme": readme(code, content, toolchain, names, document),
+        "cmake": cmake_package(code, toolchain),
+        "pkgconfig": pkg_config(code),
+    }
     for library in code.static_libraries:
-        write_atomically(names["archive"], library.archive.read_bytes())
-        write_atomically(names["licence"], library.licence.read_bytes())
-        written |= {"archive", "licence"}
+        files["archive"] = library.archive.read_bytes()
+        files["licence"] = library.licence.read_bytes()
     with temporary_directory() as build:
-        for needed in [names["c"], *(names["archive"] for _ in code.static_libraries)]:
-            shutil.copy(needed, build)
+        for kind in ("c", "archive"):
+            if kind in files:
+                write_atomically(build / names[kind].name, files[kind])
         command = ["/bin/sh", "-c", line]
         done = run_in_group(inside(command, build) if is_sandboxed() else command, build, timeout_seconds=None)
         library_file = build / names["library"].name
         if done.returncode or not library_file.exists():
+            write_together({names[kind]: text for kind, text in files.items()}, [names["library"]])
             raise ExecutionError(f"the emitted C does not compile:\n{done.stderr}", file=str(names["c"]), remedy=line)
-        write_atomically(names["library"], library_file.read_bytes())
-    return {kind: path for kind, path in names.items() if kind in written}
+        files["library"] = library_file.read_bytes()
+    write_together({names[kind]: each for kind, each in files.items()})
+    return {kind: path for kind, path in names.items() if kind in files}
 
 
 def write_winner(result: Outcome, directory: Path | None) -> dict[FileKind, Path]:

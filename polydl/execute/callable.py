@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-import os
+import hashlib
 import weakref
 from collections.abc import Collection, Mapping, Sequence
 from numbers import Real
@@ -18,22 +18,31 @@ from polydl.element_types import element_dtype
 from polydl.errors import ArgumentError, MissingComponentError, OptionError
 from polydl.ir.interface import Interface
 from polydl.ir.scop import ALIGNMENT, Array, Parameter, Scop
+from polydl.system.files import opened
+from polydl.system.shared_library import loaded_library
 
 
-def load(library: str | Path, scop: Scop, exported: str = "") -> LoadedKernel:
+def load(library: str | Path, scop: Scop, exported: str = "", *, sha256: str = "") -> LoadedKernel:
     """The kernel in a shared library as a callable. The library is never unloaded, since OpenMP's threads persist.
 
-    ``exported`` is its function's name there, if not the source's.
-    Raises OptionError if the file or the function doesn't exist, MissingComponentError if the library can't be loaded
-    or needs instructions that this processor lacks.
+    What becomes of the file later changes nothing. ``exported`` is its function's name there, if not the source's, and
+    ``sha256`` what the file must be, if that is known.
+    Raises OptionError if the file or the function doesn't exist or the file is another, MissingComponentError if the
+    library can't be loaded or needs instructions that this processor lacks.
     """
-    path = Path(library).resolve()
-    if not path.exists():
-        raise OptionError(f"there is no library {path}", remedy="build the kernel first")
+    path = Path(library).absolute()
     try:
-        loaded = ctypes.CDLL(str(path), mode=os.RTLD_NOW | os.RTLD_LOCAL)
+        with opened(path) as file:
+            content = file.read()
+    except FileNotFoundError:
+        raise OptionError(f"there is no library {path}", remedy="build the kernel first") from None
     except OSError as error:
-        raise MissingComponentError(f"the library can't be loaded: {error}", file=str(path)) from None
+        raise OptionError(f"{path}: {error.strerror}", remedy="build the kernel first") from None
+    if sha256 and hashlib.sha256(content).hexdigest() != sha256:
+        raise OptionError(
+            f"{path} is not the library that was written there", remedy="write each result to a folder of its own"
+        )
+    loaded = loaded_library(path, content)
     name = exported or scop.function.name
     if not hasattr(loaded, name):
         raise OptionError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from hashlib import sha256
 from pathlib import Path
 
 from polydl.emitted_names import Naming
@@ -252,7 +253,8 @@ def chosen_library(
         nest, product, machine, toolchain, kept, decision, measured.shapes, times, candidates, settings, read,
         exported=exported,
     )  # fmt: skip
-    return replace(result, files=emitted(result, Path(out) if out is not None else None))
+    files = emitted(result, Path(out) if out is not None else None)
+    return replace(result, files=files, library_sha256=sha256(files["library"].read_bytes()).hexdigest())
 
 
 def read_symbolic(

@@ -24,10 +24,12 @@ class AnySize:
     Arguments and arrays are otherwise as those of ``LoadedKernel``.
     """
 
-    def __init__(self, nest: SymbolicNest, library: Path, exported: str) -> None:
+    def __init__(self, nest: SymbolicNest, library: Path, exported: str, sha256: str = "") -> None:
         self._nest = nest
         self.name = exported
-        self._at = lru_cache(maxsize=64)(lambda sizes: load(library, _resized(nest, dict(sizes)), exported))
+        self._at = lru_cache(maxsize=64)(
+            lambda sizes: load(library, _resized(nest, dict(sizes)), exported, sha256=sha256)
+        )
 
     def __call__(self, **arguments: Any) -> None:
         """Raises ArgumentError for arrays that don't fit together, and as a ``LoadedKernel`` does."""

@@ -75,6 +75,8 @@ class ChosenLibrary:
     read: Callable[[Shape], Scop]
     #: by kind, as in ``Optimization.files``, and ``manifest``
     files: Mapping[str, Path] = field(default_factory=dict)
+    #: of the library among ``files``
+    library_sha256: str = ""
     #: what the emitted function is called
     exported: str = ""
 
@@ -138,4 +140,4 @@ class ChosenLibrary:
     @property
     def best(self) -> AnySize:
         """The emitted function as a Python callable over NumPy arrays of any size."""
-        return AnySize(self.nest, self.files["library"], self.exported)
+        return AnySize(self.nest, self.files["library"], self.exported, self.library_sha256)

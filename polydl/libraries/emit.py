@@ -21,7 +21,7 @@ from polydl.libraries.chosen import ChosenLibrary
 from polydl.libraries.decision import Condition, Decision, choose
 from polydl.libraries.open_shapes import open_shapes
 from polydl.libraries.ranges import every_size
-from polydl.system.files import write_atomically
+from polydl.system.files import write_together
 
 MANIFEST = ("library.json", "the manifest: kernels, decision and measurements")
 
@@ -41,7 +41,7 @@ def emitted(library: ChosenLibrary, directory: Path | None) -> dict[str, Path]:
     contents = _interface(library, code.interface, foreign)
     files = write_unit(code, contents, _head(library, code, names), library.toolchain, names, MANIFEST)
     manifest = folder / MANIFEST[0]
-    write_atomically(manifest, json.dumps(library_document(library), indent=1) + "\n")
+    write_together({manifest: json.dumps(library_document(library), indent=1) + "\n"})
     return {**{str(kind): path for kind, path in files.items()}, "manifest": manifest}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -442,4 +443,6 @@ def _emitted(result: Optimization, directory: Path | None) -> Optimization:
     emits_first = not result.tried and (bool(result.lacking) or not result.machine.at_hand)
     if result.toolchain is None or (result.winner is None and not emits_first) or not result.ranking.entries:
         return result
-    return replace(result, files={str(kind): path for kind, path in write_winner(result, directory).items()})
+    files = write_winner(result, directory)
+    digest = sha256(files["library"].read_bytes()).hexdigest()
+    return replace(result, files={str(kind): path for kind, path in files.items()}, library_sha256=digest)

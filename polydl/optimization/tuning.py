@@ -18,6 +18,7 @@ from polydl.optimization.optimize import optimize
 from polydl.records import answers
 from polydl.records.questions import question
 from polydl.report.documents import REPORT_FILE, optimization_document, to_text, write_report
+from polydl.system.files import write_together
 from polydl.workloads import workload
 
 
@@ -127,7 +128,7 @@ def _one(
         files: dict[str, str] = {kind: str(path) for kind, path in answers.restore(kept, nest.directory).items()}
         files["report"] = str(nest.directory / REPORT_FILE)
         document = {**kept.document, "files": {**dict.fromkeys(kept.document["files"]), **files}}
-        (nest.directory / REPORT_FILE).write_text(to_text(document), encoding="utf-8")
+        write_together({nest.directory / REPORT_FILE: to_text(document)})
         return Tuned(nest, machine.cpu_id, "ok", "", document, True, 0.0)
     result = optimize(
         file,

@@ -78,6 +78,8 @@ class Outcome:
     first_use: FirstUse | None = None
     #: the winner's function that prepares constants itself at every call; None unless it has such to prepare
     unprepared: Measurement | None = None
+    #: of the library among ``files``; "" if there is none
+    library_sha256: str = ""
 
     @property
     def baseline(self) -> Baseline | None:
@@ -140,13 +142,13 @@ class Outcome:
     def best(self) -> LoadedKernel:
         """The winner as a Python callable over numpy arrays, by parameter name.
 
-        Raises ExecutionError if nothing was run or emitted.
+        Raises ExecutionError if nothing was run or emitted, OptionError if another library has taken its place.
         """
         if "library" not in self.files:
             raise ExecutionError("there is no compiled winner", remedy="run optimize without no_run")
         from polydl.execute.callable import load
 
-        return load(self.files["library"], self.scop, self.exported)
+        return load(self.files["library"], self.scop, self.exported, sha256=self.library_sha256)
 
     def prepare(self, *constants: Any, **named: Any) -> PreparedKernel:
         """The winner with its constants prepared: a callable over the other arrays, by parameter name.

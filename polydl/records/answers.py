@@ -33,7 +33,7 @@ from polydl.emitted_names import FILE_KINDS, OPTIONAL_FILES, FileKind, emitted_n
 from polydl.errors import ResourceError
 from polydl.records.own_files import OddError, content_of, opened_folder
 from polydl.records.record import now
-from polydl.system.files import sweep, write_atomically
+from polydl.system.files import sweep, write_together
 
 _FOLDER = "answers"
 _DOCUMENT = "document.json"
@@ -143,10 +143,10 @@ def keep(records: Path, question: str, answer: Answer) -> None:
 
 
 def restore(answer: Answer, directory: Path) -> dict[FileKind, Path]:
-    """Write the winner's files into a directory, each one atomically. Returns their paths. Raises ResourceError."""
+    """Write the winner's files into a directory, in place of older ones. Their paths. Raises ResourceError."""
     names = emitted_names(answer.function, directory)
-    for kind, content in answer.files.items():
-        write_atomically(names[kind], content)
+    kinds = sorted(answer.files, key=lambda kind: kind == "library")
+    write_together({names[kind]: answer.files[kind] for kind in kinds})
     return {kind: names[kind] for kind in answer.files}
 
 

@@ -30,7 +30,7 @@ from polydl.report.results import (
     variant_document,
     winner_document,
 )
-from polydl.system.files import is_text, write_atomically
+from polydl.system.files import is_text, write_together
 
 if TYPE_CHECKING:
     from polydl.doctor import Component
@@ -273,10 +273,10 @@ def write_report(result: AnyOutcome, directory: Path) -> AnyOutcome:
     """
     for each in result.tried:
         if each.measurement.status != "ok":
-            write_atomically(directory / FAILED_FOLDER / f"{each.kernel.id}.c", each.kernel.c)
+            write_together({directory / FAILED_FOLDER / f"{each.kernel.id}.c": each.kernel.c})
     path = directory / REPORT_FILE
     written = replace(result, files={**result.files, "report": path})
-    write_atomically(path, to_text(optimization_document(written)))
+    write_together({path: to_text(optimization_document(written))})
     return written
 
 

@@ -15,7 +15,8 @@ from polydl.system.files import temporary_directory
 _ELF = b"\x7fELF\x02\x01"
 # Where its header says where the table of sections begins, and how large each of how many entries is.
 _TABLE, _ENTRIES, _HEADER_BYTES = 40, 58, 64
-_LOADED: dict[str, ctypes.CDLL] = {}
+# By the path and the SHA-256 of the content: two copies of a library at two paths have global variables each.
+_LOADED: dict[tuple[str, str], ctypes.CDLL] = {}
 
 
 def loaded_library(path: Path, content: bytes, remedy: str | None = None) -> ctypes.CDLL:
@@ -27,8 +28,8 @@ def loaded_library(path: Path, content: bytes, remedy: str | None = None) -> cty
 
     Raises MissingComponentError if it can't be loaded, ResourceError if there is no place for the copy.
     """
-    digest = hashlib.sha256(content).hexdigest()
-    if digest not in _LOADED:
+    key = (os.path.abspath(path), hashlib.sha256(content).hexdigest())
+    if key not in _LOADED:
         if _ends_early(content):
             raise MissingComponentError(
                 "the library can't be loaded: its end is missing", file=str(path), remedy=remedy
@@ -41,13 +42,13 @@ def loaded_library(path: Path, content: bytes, remedy: str | None = None) -> cty
                 text = f"the library can't be copied: {error.strerror}"
                 raise ResourceError(text, file=str(copy), remedy="name another place in TMPDIR") from None
             try:
-                _LOADED[digest] = ctypes.CDLL(str(copy), mode=os.RTLD_NOW | os.RTLD_LOCAL)
+                _LOADED[key] = ctypes.CDLL(str(copy), mode=os.RTLD_NOW | os.RTLD_LOCAL)
             except OSError as error:
                 said = str(error).replace(f"{copy}: ", "")
                 raise MissingComponentError(
                     f"the library can't be loaded: {said}", file=str(path), remedy=remedy
                 ) from None
-    return _LOADED[digest]
+    return _LOADED[key]
 
 
 def _ends_early(content: bytes) -> bool:
