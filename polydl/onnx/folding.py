@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,30 +30,12 @@ def shaped(stored: StoredModel, inputs: dict[str, Shape]) -> ShapedGraph:
     Raises UnsupportedConstructError for a node that there is no kernel for, SourceError where shapes don't fit.
     """
     outputs = tuple(each.name for each in stored.model.graph.output)
-    protos = {proto.output[0]: proto for proto in _named(stored.model.graph.node)}
+    protos = {proto.output[0]: proto for proto in stored.model.graph.node if any(proto.output)}
     folding = _Folding(stored, inputs)
     for node in needed([_node(proto) for proto in protos.values()], outputs):
         folding.add(node, protos[node.outputs[0]])
     nodes = recognized(folding.nodes, folding.constants, folding.shapes, outputs)
     return ShapedGraph(nodes, inputs, outputs, folding.constants, folding.shapes, stored.opset)
-
-
-def _named(protos: Sequence[Any]) -> list[Any]:
-    """The nodes that have results, with names for those results that the file leaves out, such as a part of Split."""
-    known = {name for proto in protos for name in (*proto.input, *proto.output)}
-    return [_with_names(proto, known) if "" in proto.output else proto for proto in protos if any(proto.output)]
-
-
-def _with_names(proto: Any, known: Collection[str]) -> Any:
-    node = type(proto)()
-    node.CopyFrom(proto)
-    present = next(filter(None, proto.output))
-    for position, name in enumerate(proto.output):
-        if not name:
-            node.output[position] = f"{present}.left_out{position}"
-            while node.output[position] in known:
-                node.output[position] += "_"
-    return node
 
 
 def _node(proto: Any) -> Node:

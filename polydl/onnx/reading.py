@@ -69,11 +69,37 @@ def read_model(source: Any) -> StoredModel:
         onnx.checker.check_model(model)
     except (onnx.checker.ValidationError, ValueError) as error:
         raise _damaged(path, error) from None
-    stored = StoredModel(model, path, tuple(random))
+    stored = StoredModel(_named(model), path, tuple(random))
     if stored.opset < OLDEST_OPSET:
         text = f"its operators are those of version {stored.opset}; {OLDEST_OPSET} and later are understood"
         raise SourceError(text, file=path, remedy="convert it with onnx.version_converter")
     return stored
+
+
+def _named(model: Any) -> Any:
+    """A model with names for all parts of Split and for all first results; files may leave out what nothing needs.
+
+    ONNX Runtime, which results are compared with, ends the process where a part has none.
+    """
+    without = [
+        (number, position)
+        for number, node in enumerate(model.graph.node)
+        for position, name in enumerate(node.output)
+        if not name and any(node.output) and (node.op_type == "Split" or not position)
+    ]
+    if not without:
+        return model
+    named = onnx.ModelProto()
+    named.CopyFrom(model)
+    known = {name for node in named.graph.node for name in (*node.input, *node.output)}
+    for number, position in without:
+        node = named.graph.node[number]
+        name = f"{next(filter(None, node.output))}.left_out{position}"
+        while name in known:
+            name += "_"
+        known.add(name)
+        node.output[position] = name
+    return named
 
 
 def _damaged(path: str, error: Exception) -> SourceError:
