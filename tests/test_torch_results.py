@@ -152,3 +152,37 @@ def test_what_is_computed_for_many_rows_is_not_on_the_stack(model: Any, shape: t
         threading.stack_size(before)
     with torch.no_grad():
         torch.testing.assert_close(results[0], model(rows), rtol=1e-3, atol=1e-3)
+
+
+def test_maxima_of_nothing_but_minus_infinity() -> None:
+    def maxima(_: Any, image: Any) -> Any:
+        return (
+            functional.max_pool2d(image, 2), functional.max_pool2d(image, 3, 2, 1), image.amax((2, 3)),
+            functional.max_pool2d(image, 3, 1, 1), image.amax(1), image.amax(3), image.amax(),
+        )  # fmt: skip
+
+    image = data(1, 2, 7, 8)
+    image[:, 0] = -torch.inf
+    assert check(Computed(maxima), image).foreign_operators == 0
+    check(Computed(maxima), torch.full((1, 2, 8, 8), -torch.inf))
+
+
+def test_constant_masks_that_leave_nothing_of_a_row_are_pytorchs() -> None:
+    mask = torch.zeros(4, 4)
+    mask[0], mask[1, 2:] = -torch.inf, -torch.inf
+
+    def attention(model: Any, x: Any) -> Any:
+        return functional.scaled_dot_product_attention(x, x, x, attn_mask=model.mask)
+
+    def added(model: Any, x: Any) -> Any:
+        return (model.mask + x @ x.transpose(-1, -2)).softmax(-1), (x @ x.mT - model.minus).softmax(-1)
+
+    rows = data(2, 4, 8)
+    for function in (attention, added):
+        model = Computed(function, mask=mask, minus=-mask).eval()
+        fast = optimize(model, rows, threads=1, records=False, compare=False)
+        with torch.no_grad():
+            torch.testing.assert_close(fast(rows), model(rows), equal_nan=True)
+        assert "it leaves nothing of a row" in [each.reason for each in fast.report().kept]
+    model = Computed(attention, mask=mask[1:2])
+    assert check(model, rows).foreign_operators == 0

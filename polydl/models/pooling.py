@@ -70,12 +70,23 @@ class Pooling(WithoutScratch):
         else:
             mean, shares = f"{target} * share[y][x]", ["share" + brackets(output.height, output.width)]
         nests = [
-            nest(output.loops(), f"{target} = {'0.0f' if average else LEAST};"),
+            nest(output.loops(), f"{target} = {'0.0f' if average else self._first(image, output)};"),
             nest(loops, body, condition),
             element_wise(output, mean, after, operands),
         ]
         parameters = [declared("input", image), *operand_parameters(steps, operands), *shares]
         return function_text(function, output, parameters, [each for each in nests if each])
+
+    def _first(self, image: Image, output: Image) -> str:
+        """What a maximum begins with: a pixel that is in every window, or else less than any finite element."""
+        places = []
+        for axis, (name, extent, outputs) in enumerate(
+            (("y", image.height, output.height), ("x", image.width, output.width))
+        ):
+            if (outputs - 1) * self.stride[axis] >= extent:
+                return LEAST
+            places.append(name if self.stride[axis] == 1 else f"{name} * {self.stride[axis]}")
+        return f"input[n][t][{places[0]}][{places[1]}][k]"
 
     def _inside(self, image: Image, output: Image, rows: str, columns: str) -> str:
         """Where a window's pixel is one of the image; "" if all are."""

@@ -10,7 +10,6 @@ from typing import Literal
 from polydl.models.epilogue import Scale, Step
 from polydl.models.kernel_text import element_wise, function_text, operand_parameters
 from polydl.models.layout import Layout, declared, nest
-from polydl.models.pooling import LEAST
 from polydl.models.products import RowMajorKind
 
 
@@ -35,13 +34,14 @@ class ReduceOperator(RowMajorKind):
         over = [loops[axis] for axis in self.axes]
         target = "output" + "".join("[0]" if axis in self.axes else f"[{name}]" for axis, (name, _) in enumerate(loops))
         element = array.element("input")
+        first = "input" + "".join("[0]" if axis in self.axes else f"[{name}]" for axis, (name, _) in enumerate(loops))
         most = self.operation == "maximum"
         after: Sequence[Step] = steps
         if self.operation == "mean":
             after = (Scale(1.0 / prod(extent for _, extent in over)), *steps)
         body = f"{target} = {target} > {element} ? {target} : {element};" if most else f"{target} += {element};"
         nests = [
-            nest(output.loops(), f"{output.element('output')} = {LEAST if most else '0.0f'};"),
+            nest(output.loops(), f"{output.element('output')} = {first if most else '0.0f'};"),
             nest((*kept, *over), body),
             element_wise(output, "", after, operands),
         ]

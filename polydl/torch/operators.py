@@ -13,6 +13,7 @@ from torch.fx import Node
 from polydl.models.builder import GraphBuilder
 from polydl.models.elementwise import Masked, ParametricRelu
 from polydl.models.epilogue import FUNCTIONS, POWERS, ApplyFunction, Clamp, Exponential, Operation, Scale, Slope, Step
+from polydl.models.graph import Array
 from polydl.models.normalizing import add_layer_norm, add_reduction, add_softmax
 from polydl.models.translation import (
     NO_WEIGHT,
@@ -114,11 +115,13 @@ def _combine(operation: Operation) -> Callable[[Translation], None]:
             need(operation != "/" or bool(np.all(constant != 0)), "it divides by 0")
             signed = {"+": constant, "*": constant, "-": -constant}
             array = 1 / constant if operation == "/" else signed[operation]
+            _need_rows(array)
             sign: Literal["+", "*"] = "+" if operation in ("+", "-") else "*"
             add_with_constant(t.builder, t.name, t.value("self"), array, sign, only_use=t.only_use)
         elif t.is_parameter("self") and operation in ("+", "*"):
             constant = t.parameter("self")
             assert constant is not None
+            _need_rows(constant)
             sign = "+" if operation == "+" else "*"
             only_use = len(other.users) == 1
             add_with_constant(t.builder, t.name, t.value("other"), constant, sign, only_use=only_use)
@@ -126,6 +129,11 @@ def _combine(operation: Operation) -> Callable[[Translation], None]:
             add_combined(t.builder, t.name, [t.value("self"), t.value("other")], operation)
 
     return add
+
+
+def _need_rows(constant: Array) -> None:
+    """Softmax of nothing but minus infinity is no number, or none where it is attention, and kernels know none."""
+    need(not np.any(np.all(constant == -math.inf, axis=-1 if constant.ndim else None)), "it leaves nothing of a row")
 
 
 def _with_number(operation: Operation, other: float) -> Step:
@@ -205,6 +213,10 @@ def _attention(t: Translation) -> None:
     need(not t.argument("enable_gqa"), "its queries come in groups")
     scale, mask = t.argument("scale"), t.argument("attn_mask")
     query = t.value("query")
+    if mask is not None and t.is_parameter("attn_mask"):
+        values = t.parameter("attn_mask")
+        assert values is not None
+        _need_rows(values)
     add_attention(
         t.builder, t.name, query, t.value("key"), t.value("value"),
         scale=1.0 / math.sqrt(t.builder.shape(query)[-1]) if scale is None else float(scale),
