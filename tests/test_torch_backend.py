@@ -116,3 +116,10 @@ def test_a_program_goes_with_its_model(made: list[Any]) -> None:
     del each, model, fast[1], models[1]
     gc.collect()
     assert [program() is None for program in programs] == [False, True]
+
+
+def test_models_under_autocast_are_pytorchs(made: list[Any]) -> None:
+    model, rows = Layer().eval(), data(3, 4)
+    with torch.autocast("cpu", dtype=torch.bfloat16), pytest.warns(UserWarning, match="PyTorch runs the graph itself"):
+        calls(compiled(model), model, rows, 1)
+    assert not made

@@ -128,6 +128,20 @@ def test_tensors_without_elements_in_memory_are_refused() -> None:
         torch.vmap(fast)(data(2, 3, 8))
 
 
+def test_subclasses_with_elements_in_memory_are_taken() -> None:
+    class Image(torch.Tensor):  # type: ignore[misc]
+        pass
+
+    rows = data(3, 8)
+    fast, wanted = fast_and_wanted(nn.Linear(8, 8), rows)
+    torch.testing.assert_close(fast(rows.as_subclass(Image)), wanted, rtol=0, atol=0)
+
+
+def test_nothing_is_optimized_where_pytorch_chooses_types() -> None:
+    with torch.autocast("cpu", dtype=torch.bfloat16), pytest.raises(polydl.PolydlError, match="autocast"):
+        optimize(nn.Linear(8, 8).eval(), data(3, 8), threads=1, records=False, compare=False)
+
+
 def test_numbers_are_those_of_the_example() -> None:
     rows = data(2, 4)
     for number in (2.5, float("nan")):

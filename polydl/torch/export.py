@@ -71,8 +71,8 @@ class Exported:
 def exported(model: torch.nn.Module, example: Arguments) -> Exported:
     """The graph of a model in evaluation mode.
 
-    Raises OptionError for a model that is trained, of another type than float or on another device, ArgumentError for
-    examples that it fails on, and UnsupportedConstructError where PyTorch can't export it, such as for control flow
+    Raises OptionError within ``torch.autocast`` and for a model that is trained, of another type than float or on
+    another device, ArgumentError for examples that it fails on, and UnsupportedConstructError where PyTorch can't export it, such as for control flow
     that depends on data.
     """
     _check(model, example)
@@ -116,6 +116,8 @@ def exported(model: torch.nn.Module, example: Arguments) -> Exported:
 
 
 def _check(model: torch.nn.Module, example: Arguments) -> None:
+    if torch.is_autocast_enabled("cpu"):
+        raise OptionError("types are PyTorch's choice here", remedy="call it outside of torch.autocast")
     for name, part in model.named_modules():
         if part.training:
             what = f"its part {name} is" if name else "the model is"

@@ -18,7 +18,6 @@ from polydl.errors import ArgumentError
 from polydl.models.manifest import FORM, Manifest, Tensor
 
 _CALLS = 200
-_PLAIN = (torch.Tensor, torch.nn.Parameter, torch.nn.Buffer)
 
 
 class CompiledProgram(Protocol):
@@ -75,7 +74,7 @@ def is_plain(value: object, dtype: torch.dtype) -> bool:
         and value.dtype == dtype
         and value.device.type == "cpu"
         and value.layout == torch.strided
-        and type(value) in _PLAIN
+        and type(value).__torch_dispatch__ is torch.Tensor.__torch_dispatch__
     )
 
 
@@ -86,7 +85,7 @@ def in_words(value: object) -> str:
     words = f"{value.dtype} of shape {tuple(value.shape)} on {value.device}"
     if value.layout != torch.strided:
         return f"{words}, stored as {value.layout}"
-    return words if type(value) in _PLAIN else f"{words}, a {type(value).__name__}"
+    return words if type(value) is torch.Tensor else f"{words}, a {type(value).__name__}"
 
 
 #: The outputs of a compiled program on inputs; the program's number is what ``register`` returned.
