@@ -72,8 +72,8 @@ def exported(model: torch.nn.Module, example: Arguments) -> Exported:
     """The graph of a model in evaluation mode.
 
     Raises OptionError within ``torch.autocast`` and for a model that is trained, of another type than float or on
-    another device, ArgumentError for examples that it fails on, and UnsupportedConstructError where PyTorch can't export it, such as for control flow
-    that depends on data.
+    another device, ArgumentError for examples that it fails on, and UnsupportedConstructError where PyTorch can't
+    export it, such as for control flow that depends on data.
     """
     _check(model, example)
     try:

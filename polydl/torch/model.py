@@ -205,8 +205,8 @@ def optimize(
     measured once. ``progress`` is told how many of the distinct operators are ready, and of how many.
 
     Raises OptionError within ``torch.autocast`` and for a model in training mode, of another type than float or on
-    another device, ArgumentError for examples that it fails on, UnsupportedConstructError for one that PyTorch can't export, and ExecutionError if the
-    results are others. Operators that are not understood stay PyTorch's.
+    another device, ArgumentError for examples that it fails on, UnsupportedConstructError for one that PyTorch
+    can't export, and ExecutionError if the results are others. Operators that are not understood stay PyTorch's.
     """
     if not isinstance(model, torch.nn.Module):
         raise OptionError(
