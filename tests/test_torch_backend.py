@@ -22,7 +22,7 @@ OPTIONS = {"threads": 1, "records": False, "compare": False}
 
 
 @pytest.fixture(autouse=True)
-def made(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+def programs(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The programs that the backend made."""
     keep_nests_as_written(monkeypatch)
     programs: list[Any] = []
@@ -55,16 +55,16 @@ def calls(fast: Any, model: Any, rows: Any, count: int = 3) -> None:
             torch.testing.assert_close(fast(rows), model(rows))
 
 
-def test_each_instance_of_a_model_has_a_program_of_its_own(made: list[Any]) -> None:
+def test_each_instance_of_a_model_has_a_program_of_its_own(programs: list[Any]) -> None:
     models, rows = [Layer().eval() for _ in range(2)], data(3, 4)
     fast = [compiled(model) for model in models]
     for _ in range(3):
         for each, model in zip(fast, models, strict=True):
             calls(each, model, rows, 1)
-    assert [program.native_calls for program in made] == [1, 1]
+    assert [program.native_calls for program in programs] == [1, 1]
 
 
-def test_a_changed_model_gets_another_program(made: list[Any]) -> None:
+def test_a_changed_model_gets_another_program(programs: list[Any]) -> None:
     model, rows = Layer().eval(), data(3, 4)
     fast = compiled(model)
     calls(fast, model, rows)
@@ -75,10 +75,10 @@ def test_a_changed_model_gets_another_program(made: list[Any]) -> None:
     calls(fast, model, rows)
     model.linear = nn.Linear(4, 4)
     calls(fast, model, rows)
-    assert len(made) == 4
+    assert len(programs) == 4
 
 
-def test_nothing_is_made_for_what_changes_at_each_call(made: list[Any]) -> None:
+def test_nothing_is_made_for_what_changes_at_each_call(programs: list[Any]) -> None:
     class Counting(Layer):
         def __init__(self) -> None:
             super().__init__()
@@ -93,33 +93,33 @@ def test_nothing_is_made_for_what_changes_at_each_call(made: list[Any]) -> None:
     other.load_state_dict(model.state_dict())
     with pytest.warns(UserWarning, match="only|changes its parameters"):
         calls(compiled(model), other, rows)
-    before = len(made)
+    before = len(programs)
     calls(compiled(model), other, rows, 5)
-    assert len(made) == before
+    assert len(programs) == before
     torch._dynamo.reset()
-    made.clear()
+    programs.clear()
     fast = compiled(Computed(lambda _, rows, weight: rows @ weight))
     for seed in range(4):
         weight = nn.Parameter(torch.randn(4, 4, generator=torch.Generator().manual_seed(seed)))
         with torch.no_grad():
             torch.testing.assert_close(fast(rows, weight), rows @ weight)
-    assert len(made) == 1
+    assert len(programs) == 1
 
 
-def test_a_program_goes_with_its_model(made: list[Any]) -> None:
+def test_a_program_goes_with_its_model(programs: list[Any]) -> None:
     models, rows = [Layer().eval() for _ in range(2)], data(3, 4)
     fast = [compiled(model) for model in models]
     for each, model in zip(fast, models, strict=True):
         calls(each, model, rows)
-    programs = [weakref.ref(program) for program in made]
-    made.clear()
+    references = [weakref.ref(program) for program in programs]
+    programs.clear()
     del each, model, fast[1], models[1]
     gc.collect()
-    assert [program() is None for program in programs] == [False, True]
+    assert [program() is None for program in references] == [False, True]
 
 
-def test_models_under_autocast_are_pytorchs(made: list[Any]) -> None:
+def test_models_under_autocast_are_pytorchs(programs: list[Any]) -> None:
     model, rows = Layer().eval(), data(3, 4)
     with torch.autocast("cpu", dtype=torch.bfloat16), pytest.warns(UserWarning, match="PyTorch runs the graph itself"):
         calls(compiled(model), model, rows, 1)
-    assert not made
+    assert not programs

@@ -42,6 +42,7 @@ class Scratch:
     """An array of floats that a nest writes before it reads it."""
 
     name: str
+    #: of its dimensions; none of a single number
     extents: tuple[int, ...]
 
     @property

@@ -134,8 +134,8 @@ def _as_function(node: Node, is_known: Callable[[str], bool]) -> None:
 def _gives_the_same_type(function: Callable[..., Any], node: Node) -> bool:
     """Whether a function gives what a node's operator leaves in its first operand, as far as type and shape go."""
 
-    def value(each: Node) -> Any:
-        return each.meta["val"]
+    def value(operand: Node) -> Any:
+        return operand.meta["val"]
 
     wanted = node.meta.get("val")
     try:
