@@ -233,7 +233,7 @@ def test_peers_compute_what_the_workload_says(
         ("openvino", "conv_32x64x9x9x3x3s1p1g2d2", "nchw", "each-call"),
         ("openvino", "gemm_33x20x17", "row-major", "prepared"),
     ),
-    quick=2,
+    quick=1,
 )
 def test_peers_prepare_weights_beforehand_or_each_time(
     peer: str, name: str, layout: str, weights: Weights, toolchain: Toolchain, tmp_path: Path

@@ -346,6 +346,7 @@ def test_a_level_in_place_of_the_drawn_one_leaves_the_nest() -> None:
     assert other.conditions == replace(case.conditions, numerics=level)
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_an_array_that_is_left_ends_its_variant_alone(settings: FuzzingSettings) -> None:
     statuses = _in_new_process(_variants_with_one_that_leaves_an_array, settings)

@@ -369,6 +369,7 @@ void f(float a[8], const float b[10])
     assert "weights" not in repr(best)
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_a_fused_function_has_the_name_and_the_processors_that_are_asked_for(tmp_path: Path) -> None:
     source = Path(__file__).parents[1] / "examples" / "sequences" / "waxpby.c"

@@ -98,7 +98,8 @@ Mode = Literal["as it is", "declining", "in plain C"]
         (INT16, "as it is"),
         pytest.param((AMX, "as it is"), marks=pytest.mark.amx),
         (AMX, "declining"),
-        (AMX, "in plain C"),
+        # Compiling its cases takes a compiler some ten seconds.
+        pytest.param((AMX, "in plain C"), marks=pytest.mark.slow),
     ],
     ids=lambda given: f"{given[0].name}-{given[1].replace(' ', '-')}",
 )

@@ -307,6 +307,7 @@ def test_rows_of_the_output_are_coalesced_too(tmp_path: Path) -> None:
     assert uses == {("y_x", "c")}
 
 
+@pytest.mark.slow
 @pytest.mark.native
 @needs_libxsmm
 def test_packed_variants_compute_the_same_and_use_the_kernel(tmp_path: Path) -> None:

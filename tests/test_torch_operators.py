@@ -146,6 +146,7 @@ def test_reductions() -> None:
     whole(Computed(reduced), data(2, 5, 6), data(2, 3, 4, 4))
 
 
+@pytest.mark.slow
 def test_differences_and_quotients() -> None:
     def combined(model: Any, x: Any, image: Any) -> Any:
         positive = x.abs() + 1

@@ -213,6 +213,7 @@ def test_images_as_narrow_as_a_tile_whose_last_rows_are_not_there(width: int, tm
     check_kernels(tmp_path, scop, kernels, threads=1)
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_filters_that_are_turned_round(tmp_path: Path) -> None:
     scop = parse(tmp_path, blocked(9, 10).replace("[r][s][c]", "[2 - r][2 - s][c]"))
