@@ -351,7 +351,7 @@ def test_the_plain_nest_is_emitted_where_no_variant_is_as_fast(tmp_path: Path, m
     assert result.speedup == 1.0
     text = result.source
     assert "no variant that was measured is as fast" in text
-    assert "#pragma omp parallel for lastprivate(sum, j, last)" in text
+    assert "#pragma omp parallel for if (parallel: polydl_between()) lastprivate(sum, j, last)" in text
     assert "-ffast-math" in text
     lines = (tmp_path / "out" / "README.txt").read_text().splitlines()
     linked = [line.split("&&")[-1] for line in lines if "-shared" in line]

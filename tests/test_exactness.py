@@ -12,7 +12,6 @@ import pytest
 from computed import parse
 from golden_code import Case, generated, parsed
 from machines import machine_with
-from marks import parametrized
 from test_golden import FILES
 
 import polydl
@@ -50,13 +49,12 @@ def checked(scop: Scop, kernel: KernelSource, directory: Path) -> Exactness:
     return compare_exactly(scop, kernel, Toolchain.find("gcc"), directory)
 
 
-@parametrized(
+@pytest.mark.parametrize(
     "name",
     [
         pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow])
         for name in (f"{file.parent.name}/{file.stem}" for file in FILES)
     ],
-    quick=1,
 )
 def test_every_golden_variant_agrees(name: str, tmp_path: Path) -> None:
     case = case_of(name)
@@ -104,7 +102,7 @@ def test_a_program_that_ends_otherwise_than_the_driver_does_not_tell_apart(tmp_p
 
 def needs_a_field(name: str) -> bool:
     """Whether the variant divides, or multiplies by fractions."""
-    return "winograd" in name or name.startswith(("softmax", "bnorm_train", "stencil", "sweep"))
+    return "winograd" in name or name.startswith(("softmax", "bnorm_train", "stencil", "sweep", "upscale"))
 
 
 PRODUCT = """\
