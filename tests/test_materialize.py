@@ -265,6 +265,7 @@ def check(scop: Scop, tmp_path: Path) -> None:
         assert exactness.verdict == "agrees", exactness.reason
 
 
+@pytest.mark.slow
 @pytest.mark.native
 @parametrized("source", [GEMM, SYRK, BATCHED], ids=["gemm", "syrk", "batched"], quick=1)
 def test_products_compute_the_same(source: str, tmp_path: Path) -> None:

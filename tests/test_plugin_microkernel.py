@@ -139,6 +139,7 @@ def test_it_gets_a_table_of_its_own(installed: Path) -> None:
     assert calibrated(kernel, [table]).predicted_cycles(next(iter(found)), 16) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_it_carries_a_whole_job(project: Path, quick_command: Path, tmp_path: Path) -> None:
     source = tmp_path / "matmul.c"

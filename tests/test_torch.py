@@ -396,6 +396,7 @@ def test_options_of_the_backend(as_it_is: None) -> None:
             torch.compile(model, backend=compile_graph, options={"thread": 1})(rows)
 
 
+@pytest.mark.slow
 def test_what_dynamo_captures_becomes_programs(as_it_is: None, monkeypatch: pytest.MonkeyPatch) -> None:
     from polydl.torch import backend
 
