@@ -6,7 +6,6 @@ A body is a tuple of nodes that run one after the other. ``polydl.codegen.build`
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
@@ -19,6 +18,7 @@ from polydl.codegen.values import (
     Linear,
     Name,
     as_sum,
+    collected,
     flattened,
     substituted,
     walk,
@@ -216,10 +216,7 @@ class For:
         if self.last is None:
             return None
         distance = as_sum(flattened(Linear(((1, self.last), (-1, self.first)))))
-        coefficients: Counter[Expr] = Counter()
-        for coefficient, term in distance.terms:
-            coefficients[term] += coefficient
-        return None if any(coefficients.values()) else max(0, distance.constant + 1)
+        return None if collected(distance.terms) else max(0, distance.constant + 1)
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from math import gcd, lcm
 
 from polydl.codegen.loop_ir import Assign, Body, Node, expressions, mapped, with_values
 from polydl.codegen.lowering import apart
-from polydl.codegen.values import Binary, Element, Expr, Integer, Integral, Linear, Name, Unary, linear, with_parts
+from polydl.codegen.values import (
+    Binary,
+    Element,
+    Expr,
+    Integer,
+    Integral,
+    Linear,
+    Name,
+    Unary,
+    collected,
+    linear,
+    with_parts,
+)
 
 
 def period(body: Body, counter: str, counters: Collection[str]) -> int:
@@ -66,19 +77,15 @@ def _sum(value: Expr, counters: Collection[str]) -> Linear | None:
 
 
 def _added(terms: Collection[tuple[int, Expr]], constant: int, counters: Collection[str]) -> Linear | None:
-    factors: Counter[Expr] = Counter()
+    """The sum of terms and a constant as ``_sum`` returns it."""
+    inner_terms: list[tuple[int, Expr]] = []
     for factor, term in terms:
         total = _sum(term, counters)
         if total is None:
             return None
         constant += factor * total.constant
-        for inner, part in total.terms:
-            factors[part] += factor * inner
-    return Linear(tuple(_terms(factors)), constant)
-
-
-def _terms(factors: Counter[Expr]) -> Iterator[tuple[int, Expr]]:
-    return ((factor, term) for term, factor in factors.items() if factor)
+        inner_terms += [(factor * inner, part) for inner, part in total.terms]
+    return Linear(collected(inner_terms), constant)
 
 
 def _quotient(dividend: Linear, divisor: int) -> Linear:

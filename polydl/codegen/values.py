@@ -7,6 +7,7 @@ Nodes are compared by what they are. ``Binary`` and its like come from isl's AST
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
@@ -165,6 +166,17 @@ def linear(terms: Sequence[tuple[int, Expr]], constant: int = 0) -> Expr:
     if not constant and len(kept) == 1 and kept[0][0] == 1:
         return kept[0][1]
     return Linear(tuple(kept), constant)
+
+
+def collected(terms: Iterable[tuple[int, Expr]]) -> tuple[tuple[int, Expr], ...]:
+    """Terms of a sum with the coefficients of equal expressions added up, without those that cancel out.
+
+    They stand in the order in which the expressions come first.
+    """
+    coefficients: Counter[Expr] = Counter()
+    for coefficient, term in terms:
+        coefficients[term] += coefficient
+    return tuple((coefficient, term) for term, coefficient in coefficients.items() if coefficient)
 
 
 def as_sum(value: Expr) -> Linear:
