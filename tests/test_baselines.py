@@ -18,7 +18,7 @@ from marks import parametrized
 
 import polydl
 import polydl.outcome.baselines
-from polydl.codegen.parallel_source import own_threads, with_parallel_loops
+from polydl.codegen.parallel_source import asking, own_threads, with_parallel_loops
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
@@ -119,6 +119,26 @@ def directives(tmp_path: Path, text: str, threads: int = 4) -> list[str]:
 def test_the_outermost_loops_that_are_proved_parallel_get_a_directive(tmp_path: Path) -> None:
     assert directives(tmp_path, DOT) == ["for (int i = 0"]
     assert directives(tmp_path, STEPS) == ["for (int i = 0", "for (int i = 0"]
+
+
+@pytest.mark.parametrize(
+    ("directive", "asks"),
+    [
+        ("#pragma omp parallel for simd schedule(static)", "#pragma omp parallel for simd IF schedule(static)"),
+        ("#pragma omp parallel \\\n  for collapse(2)", "#pragma omp parallel \\\n  for IF collapse(2)"),
+        ("#pragma omp parallel", "#pragma omp parallel IF"),
+        ("#pragma omp parallel master", "#pragma omp parallel master IF"),
+        ("#pragma omp parallel for num_threads(2)", ""),
+        ("#pragma omp parallel for if (n > 4)", ""),
+        ("#pragma omp simd", ""),
+        # The name in the next line is a variable's.
+        ("#pragma omp\nparallel += 1;", ""),
+    ],
+)
+def test_directives_that_make_threads_ask_behind_their_names(directive: str, asks: str) -> None:
+    text = f"  x = 1;\n{directive}\n  for (int i = 0; i < n; ++i)\n    a[i] = x;\n"
+    wanted = text.replace(directive, asks.replace("IF", "if (parallel: q())")) if asks else text
+    assert asking(text, "q()") == wanted
 
 
 FEW_IN_FEW = """\

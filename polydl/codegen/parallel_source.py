@@ -26,10 +26,11 @@ _DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?:pragma[ \t]+(?:GCC|clang|acc)\b|if|el
 _OMP = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+omp\b")
 _PARALLEL, _SPREAD = re.compile(r"\b(?:parallel|target|task\w*|teams)\b"), re.compile(r"\bparallel[ \t]+for\b")
 # Clauses that say how many threads take part, and of how many loops they share the iterations.
-_FEWER, _COLLAPSED = re.compile(r"\b(?:num_threads|if)[ \t]*\("), re.compile(r"\bcollapse[ \t]*\(\s*(\d+)\s*\)")
+_FEWER, _COLLAPSED = re.compile(r"\b(?:num_threads|if)[ \t]*\("), re.compile(r"\bcollapse[ \t]*\([ \t]*(\d+)[ \t]*\)")
 # The names of a directive, which come before its clauses.
 _NAMES = re.compile(
-    r"[ \t]*#[ \t]*pragma[ \t]+omp(?:\s|\\\n)+(?:(?:parallel|for|simd|sections|loop)\b(?:[ \t]|\\\n)*)+"
+    r"[ \t]*#[ \t]*pragma[ \t]+omp(?:[ \t]|\\\n)+"
+    r"(?:(?:parallel|for|simd|sections|loop|master|masked|taskloop)\b(?:[ \t]|\\\n)*)+"
 )
 _NUMBERED = re.compile(r"\bnum_threads[ \t]*\(")
 _HEAD = re.compile(r"\bfor\s*\(")
