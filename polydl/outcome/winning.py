@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from polydl.outcome.baselines import speedup
@@ -33,22 +33,27 @@ def winner(tried: Sequence[Tried], baselines: Sequence[Baseline] = (), *, interr
     Where the fastest one is as fast as all ``baselines``, so is the one to emit.
     """
     comparable, cost = _comparable(tried, interrupted)
-    best = min(comparable, key=cost, default=None)
-    if best is None:
+    first = min(comparable, key=cost, default=None)
+    if first is None:
         return None
-    fastest_cost = cost(best)
-    if not behind(best, baselines):
+    if not behind(first, baselines):
         comparable = [each for each in comparable if not behind(each, baselines)]
+    fastest_cost = cost(first)
+
+    def nearly_as_fast(candidates: Iterable[Tried], share: float, otherwise: Tried) -> Tried:
+        """The fastest of some that take at most this share longer than the fastest of all; ``otherwise`` if none."""
+        near = (each for each in candidates if cost(each) <= fastest_cost * (1 + share))
+        return min(near, key=cost, default=otherwise)
+
+    best = first
+    alone = [each for each in comparable if not each.kernel.link_flags]
     if best.kernel.link_flags:
-        most = fastest_cost * (1 + SHARE_FOR_NO_LIBRARY)
-        alone = [each for each in comparable if not each.kernel.link_flags and cost(each) <= most]
-        best = min(alone, key=cost, default=best)
+        best = nearly_as_fast(alone, SHARE_FOR_NO_LIBRARY, best)
     if best.ranked.variant.threaded:
-        most = fastest_cost * (1 + SHARE_FOR_ONE_THREAD)
-        single = [each for each in comparable if not each.ranked.variant.threaded and cost(each) <= most]
-        best = min(
-            (each for each in single if best.kernel.link_flags or not each.kernel.link_flags), key=cost, default=best
-        )
+        # A library that was done without is not needed again.
+        allowed = comparable if best.kernel.link_flags else alone
+        single = [each for each in allowed if not each.ranked.variant.threaded]
+        best = nearly_as_fast(single, SHARE_FOR_ONE_THREAD, best)
     return best
 
 
