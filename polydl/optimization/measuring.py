@@ -225,11 +225,11 @@ class Measuring:
     def _next_batch(self) -> Sequence[tuple[tuple[int, RankedVariant], KernelSource]]:
         """What is proposed next, which joins the picks; nothing once nothing is."""
         further = self._further
-        while further is not None:
-            further.tell(self._tried(), self._baselines())
-            proposed = further.more()
-            if not proposed:
-                break
+        if further is None:
+            return ()
+        further.tell(self._tried(), self._baselines())
+        # What it is told to be refused, it knows without being told again.
+        while proposed := further.more():
             batch: list[tuple[tuple[int, RankedVariant], KernelSource]] = []
             for entry in proposed:
                 try:
