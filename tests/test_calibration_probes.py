@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import random
+import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -20,7 +22,9 @@ from polydl.calibration.prefetchers import (
     restart,
     started,
 )
-from polydl.calibration.probes import steady, undisturbed
+from polydl.calibration.probes import probed, steady, undisturbed
+from polydl.calibration.tables import compiled
+from polydl.errors import ExecutionError
 from polydl.execute.toolchain import Toolchain
 from polydl.machine.core import CONSTANTS
 from polydl.machine.system import find
@@ -62,6 +66,26 @@ def test_samples_count_where_the_core_worked_for_the_probe_alone() -> None:
     assert steady([1.0, 1.05, 3.0, 2.0]) == 1.0
     assert steady([1.0, 1.5, 1.2, 1.4]) is None
     assert steady([1.0]) is None
+
+
+def test_what_is_to_be_done_about_a_probe_that_fails_is_no_microkernels_mending() -> None:
+    toolchain = Toolchain(Path("/bin/false"), "gcc", "12.2.0", ())
+    with pytest.raises(ExecutionError, match="the probe of loops does not compile") as caught:
+        probed("", toolchain, [0], [[0]], 1, what="loops")
+    assert "gcc" in (caught.value.remedy or "")
+    assert "microkernel" not in (caught.value.remedy or "")
+
+
+def test_a_compiler_that_takes_too_long_is_a_failure_and_not_missing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def late(command: list[str], *_: object, **__: object) -> None:
+        raise subprocess.TimeoutExpired(command, 120.0)
+
+    monkeypatch.setattr("polydl.calibration.tables.run_in_group", late)
+    toolchain = Toolchain(Path("gcc"), "gcc", "12.2.0", ())
+    with pytest.raises(ExecutionError, match="the microkernel c does not compile in 120 seconds"):
+        compiled("", toolchain, tmp_path / "x.so", what="the microkernel c")
 
 
 # --- loops and the clock ----------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from string import Template
 
-from polydl.calibration.probes import probed
+from polydl.calibration.probes import SECONDS, probed
 from polydl.execute.toolchain import Toolchain
 
 # Loops in this order: additions of integers that wait for each other, multiply-adds that wait for each other, those
@@ -16,9 +16,9 @@ _ITERATIONS, _ROUNDS = 4000, 200
 _LEAST, _MOST = 0.1, 20.0
 # Rates and latencies are multiples of a half; what is measured within this part of one is that.
 _NEAR = 0.1
-_PROBE = Template("""\
-#define _POSIX_C_SOURCE 199309L
-#include <time.h>
+_PROBE = Template(
+    SECONDS
+    + """\
 typedef float vector __attribute__((vector_size($bytes)));
 #if defined __AVX512F__
 #define KEEP(value) __asm__ volatile("" : "+v"(value))
@@ -37,10 +37,10 @@ double polydl_probe(const long *numbers)
   volatile vector *place = data;
   vector factor = data[0], $sums;
   long step = iterations | 1, number = 0;
-  struct timespec start, end;
+  double start, taken;
   KEEP(factor);
   __asm__ volatile("" : "+r"(step));
-  clock_gettime(CLOCK_MONOTONIC, &start);
+  start = seconds();
   switch (numbers[0]) {
   case 0:
     for (long i = 0; i < iterations; ++i) {
@@ -68,12 +68,13 @@ $stores
     }
     break;
   }
-  clock_gettime(CLOCK_MONOTONIC, &end);
+  taken = seconds() - start;
 $kept
   __asm__ volatile("" : "+r"(number));
-  return (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec);
+  return taken;
 }
-""")
+"""
+)
 
 
 def probe(vector_bytes: int) -> str:

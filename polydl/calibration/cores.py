@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from polydl.calibration.levels import on_each
-from polydl.calibration.probes import probed
+from polydl.calibration.probes import SECONDS, probed
 from polydl.execute.toolchain import Toolchain
 from polydl.native import runtime
 
@@ -16,30 +16,29 @@ _LEAST_JUMP = 0.3
 _ACCESSES, _REPEATS, _ROUNDS = 20_000, 3, 8
 # The first rounds count for nothing.
 _REGIONS, _REGION_ROUNDS, _FIRST_ROUNDS = 200, 60, 2
-_THREADS = """\
-#define _POSIX_C_SOURCE 199309L
-#include <time.h>
+_THREADS = (
+    SECONDS
+    + """\
 double polydl_probe(const long *numbers);
 double polydl_probe(const long *numbers)
 {
   const long regions = numbers[0];
-  struct timespec start, end;
-  clock_gettime(CLOCK_MONOTONIC, &start);
+  const double start = seconds();
   for (long region = 0; region < regions; ++region) {
 #pragma omp parallel for schedule(static)
     for (int i = 0; i < 1024; ++i)
       __asm__ volatile("" ::: "memory");
   }
-  clock_gettime(CLOCK_MONOTONIC, &end);
-  return ((double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec)) / (double)regions;
+  return (seconds() - start) / (double)regions;
 }
 """
+)
 
 
 def page_table(latencies: Mapping[int, float], cycle_seconds: float) -> dict[str, float]:
     """The constants of the first table of pages, from seconds per access by the number of pages walked through.
 
-    None where the time does not rise: then all pages are found at once, or the system maps larger ones.
+    No constants where the time does not rise: then all pages are found at once, or the system maps larger ones.
     """
     least, most = min(latencies.values()), latencies[max(latencies)]
     if most < (1.0 + _LEAST_JUMP) * least:

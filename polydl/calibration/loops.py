@@ -8,7 +8,7 @@ from statistics import geometric_mean, median
 from string import Template
 
 from polydl.calibration.levels import on_each
-from polydl.calibration.probes import least_seconds
+from polydl.calibration.probes import SECONDS, least_seconds
 from polydl.codegen.transforms import SHUFFLED, transposed
 from polydl.execute.toolchain import Toolchain
 from polydl.machine.core import Core
@@ -16,15 +16,15 @@ from polydl.native import runtime
 
 # Loops of random lengths, new ones each time, and how long they are at most; squares of lanes; extents of plain nests.
 _LOOPS, _LONGEST, _SQUARES, _EXTENT = 2048, 16, 64, 48
-_CASES = ("short loops", "one loop", "lanes apart", "lanes together", "product", "elements", "filter")
-_PLAIN = ("product", "elements", "filter")
-# How often the two short ones are repeated, and the floating-point operations of all.
+# How often the two short ones of the plain nests are repeated, and the floating-point operations of all.
 _AGAIN = 8
 _FLOPS = {
     "product": 2 * _EXTENT**3,
     "elements": _AGAIN * 2 * _EXTENT**2,
     "filter": _AGAIN * 2 * 9 * (_EXTENT - 2) ** 2,
 }
+# What the probe's C has under each number.
+_CASES = ("short loops", "one loop", "lanes apart", "lanes together", *_FLOPS)
 _ROUNDS = 120
 # What no loop's start, no vector's lanes and no nest takes: a compiler has left something out, or something else ran.
 _START, _OPERATIONS, _SHARE = (1.0, 60.0), (0.5, 40.0), (0.02, 1.0)
@@ -32,9 +32,9 @@ _START, _OPERATIONS, _SHARE = (1.0, 60.0), (0.5, 40.0), (0.02, 1.0)
 _PAUSE_SECONDS, _PAUSES, _BUSY_SECONDS, _PROBE_ITERATIONS = 0.02, 12, 0.4, 20_000
 # Clocks that differ by less are the same, and those of no core differ by more.
 _LEAST_HEADROOM, _MOST_HEADROOM = 1.05, 2.0
-_PROBE = Template("""\
-#define _POSIX_C_SOURCE 199309L
-#include <time.h>
+_PROBE = Template(
+    SECONDS
+    + """\
 $shuffled
 typedef float vector __attribute__((vector_size($bytes), may_alias));
 typedef int numbers __attribute__((vector_size($bytes), unused));
@@ -43,12 +43,6 @@ static vector strip[$width] __attribute__((aligned(64)));
 static float a[$extent][$extent], b[$extent][$extent], c[$extent][$extent];
 static long lengths[$loops];
 static unsigned seed = 1;
-static double seconds(void)
-{
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 static __attribute__((noinline)) void walk(const long *length, int count)
 {
   volatile vector *place = data;
@@ -121,7 +115,8 @@ $stores
   __asm__ volatile("" ::"r"(c) : "memory");
   return seconds() - start;
 }
-""")
+"""
+)
 
 
 def probe(vector_bytes: int) -> str:
@@ -163,8 +158,8 @@ def loop_constants(
         vectors = _SQUARES * vector_elements
         cycles = (seconds["lanes apart"] - seconds["lanes together"]) / vectors / cycle_seconds
         found["gathered_lanes_operations"] = cycles * fma_per_cycle
-    if set(_PLAIN) <= seconds.keys():
-        rates = [_FLOPS[nest] / seconds[nest] for nest in _PLAIN]
+    if _FLOPS.keys() <= seconds.keys():
+        rates = [flops / seconds[nest] for nest, flops in _FLOPS.items()]
         found["plain_loop_share"] = geometric_mean(rates) / (peak_gflops * 1e9)
     return {name: round(value, 3) for name, value in found.items() if limits[name][0] <= value <= limits[name][1]}
 
@@ -184,9 +179,10 @@ def measure_loops(
 
 
 def headroom(after_pauses: Sequence[float], busy: Sequence[float]) -> dict[str, float]:
-    """How much faster multiply-adds are after a pause than in a long run, from the rates of both in the same unit.
+    """The constant ``clock_headroom``, from rates of multiply-adds after pauses and in a long run, in the same unit.
 
-    None where the clock is the same, and where something else ran beside the long run.
+    No constant where the clock is the same, where it differs by more than any core's, and where something else ran
+    beside the long run.
     """
     usual = median(busy)
     ratio = max(after_pauses) / usual
@@ -196,7 +192,7 @@ def headroom(after_pauses: Sequence[float], busy: Sequence[float]) -> dict[str, 
 
 
 def measure_headroom(core: int, pauses: int = _PAUSES) -> dict[str, float]:
-    """How much faster the core with this number is after a pause."""
+    """The constant ``clock_headroom`` of the core with this number, if it is clearly faster after a pause."""
     probe = runtime()
 
     def rates() -> tuple[list[float], list[float]]:

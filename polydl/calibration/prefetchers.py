@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from string import Template
 
 from polydl.calibration.curves import last_before_step
-from polydl.calibration.probes import least_seconds
+from polydl.calibration.probes import SECONDS, least_seconds
 from polydl.execute.toolchain import Toolchain
 from polydl.machine.core import Core
 
@@ -43,22 +43,16 @@ _LEAST_MISS_PART = 0.05
 _SLOWER, _AS_FAST = 1.8, 1.1
 # A copy that waits for its rows does so for some cycles of each line.
 _LEAST_WAIT, _MOST_WAIT = 2.0, 400.0
-_PROBE = Template("""\
-#define _POSIX_C_SOURCE 200112L
+_PROBE = Template(
+    SECONDS
+    + """\
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 enum { LINE = $line, PAGE = $page, FIRST = $first, SET = $set, PAGES = 256, LINES = 4 * FIRST / LINE };
 static const long walked = (long)LINES * $longest * LINE;
 static char *space;
 static int order[LINES > PAGES ? LINES : PAGES];
 static long rest;
-static double seconds(void)
-{
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 static void shuffle(int count, int random)
 {
   unsigned seed = 1;
@@ -153,7 +147,7 @@ double polydl_probe(const long *what)
     const size_t size = (size_t)(walked + 2 * SET + 256 * PAGE);
     void *found = 0;
     if (posix_memalign(&found, 1 << 16, size) != 0)
-      return 0.0;
+      abort();
     space = memset(found, 0, size);
   }
   switch (what[0]) {
@@ -163,7 +157,8 @@ double polydl_probe(const long *what)
   default: return rows(what[1]);
   }
 }
-""")
+"""
+)
 
 
 def probe(core: Core) -> str:

@@ -11,6 +11,18 @@ from polydl.execute.child import Child, ChildError
 from polydl.execute.toolchain import Toolchain
 from polydl.system.files import temporary_directory
 
+#: What C begins with that times itself: ``seconds()`` of a clock that never goes back.
+SECONDS = """\
+#define _POSIX_C_SOURCE 200112L
+#include <time.h>
+static double seconds(void)
+{
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+"""
+_REMEDY = "calibrate again while nothing else runs, or with another gcc first in the search path"
 _TIMEOUT_SECONDS = 120.0
 # A round counts if multiply-adds before and after it are no further below the peak; so many rounds are enough.
 _TOLERANCE, _LEAST_ROUNDS, _MOST_TURNS = 0.05, 4, 3
@@ -27,15 +39,13 @@ def probed(
     words. Raises ExecutionError if the C does not compile or run.
     """
     with temporary_directory() as directory:
-        library = compiled(text, toolchain, directory / "probe.so", what=f"the probe of {what}")
+        library = compiled(text, toolchain, directory / "probe.so", what=f"the probe of {what}", remedy=_REMEDY)
         try:
             with Child(list(cores), directory, WORKER) as child:
                 options = {"library": os.fspath(library), "cases": [list(case) for case in cases], "rounds": rounds}
                 reply = child.request("probe", _TIMEOUT_SECONDS, **options)
         except ChildError as error:
-            raise ExecutionError(
-                f"{what} can't be timed ({error.status}): {error.message}", remedy="name another compiler"
-            ) from None
+            raise ExecutionError(f"{what} can't be timed ({error.status}): {error.message}", remedy=_REMEDY) from None
     return reply["seconds"], reply["gflops"]
 
 

@@ -46,7 +46,7 @@ class Calibration:
     """What a calibration measured, and what it could not."""
 
     profile: Profile
-    #: (microkernel, why it has no table)
+    #: (a microkernel that has no table, or whose formula lacks constants, and why)
     failures: tuple[tuple[str, str], ...]
 
 
@@ -190,11 +190,17 @@ def _machine(system: System, timing: _Timing) -> Profile:
         return {**pages, **measure_thread_start(cores, timing.toolchain), **measure_headroom(cores[0])}
 
     levels = timing.kept.step("levels and usable bytes", speeds)
-    core = system.core.having(constants(timing.arithmetic(cores[0]), "measured"))
-    cycle = core.operations_per_cycle(system.vector_bytes) / (levels["peak_gflops"] * 1e9)
-    latency = levels["levels"][1]["latency_seconds"] / cycle
-    core = core.having(constants({"second_cache_latency_cycles": latency}, "measured"))
-    shared = core, cores[0], system.vector_bytes, levels["peak_gflops"], timing.toolchain
+    profile = Profile(
+        system.identity,
+        measured="",
+        peak_gflops=levels["peak_gflops"],
+        total_peak_gflops=levels["total_peak_gflops"],
+        spread=levels["spread"],
+        levels=tuple(LevelSpeed(**level) for level in levels["levels"]),
+        usable_bytes=levels["usable_bytes"],
+    )
+    core = _core(profile, timing.arithmetic(cores[0]), system)
+    shared = core, cores[0], system.vector_bytes, profile.peak_gflops, timing.toolchain
     found: dict[str, float] = dict(timing.kept.step("constants of the core", constants_of_core))
     stages = (
         ("loops", loops.probe(system.vector_bytes), loops.measure_loops),
@@ -203,16 +209,7 @@ def _machine(system: System, timing: _Timing) -> Profile:
     for number, (stage, text, measure) in enumerate(stages):
         found |= timing.step(stage, text, partial(measure, *shared))
         timing.told("core", number + 1, len(stages))
-    return Profile(
-        system.identity,
-        measured="",
-        peak_gflops=levels["peak_gflops"],
-        total_peak_gflops=levels["total_peak_gflops"],
-        spread=levels["spread"],
-        levels=tuple(LevelSpeed(**level) for level in levels["levels"]),
-        usable_bytes=levels["usable_bytes"],
-        constants=found,
-    )
+    return replace(profile, constants=found)
 
 
 def _not_timed(kernel: Microkernel) -> str | None:

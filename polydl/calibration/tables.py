@@ -24,11 +24,13 @@ from polydl.system.process_group import run_in_group
 Samples = list[list[float]]
 
 WORKER = (sys.executable, "-P", "-m", "polydl.calibration.worker")
+_REMEDY = "mend the microkernel, or calibrate others with --microkernel"
 _SITES_PER_PROGRAM = 2
 _ROUNDS = 11
 # Calls of which most samples were disturbed get further rounds, up to so many times in all.
 _LEAST_SOUND = 5
 _MOST_TURNS = 3
+# Of each question to the process that times calls, and of the compiler.
 _TIMEOUT_SECONDS = 120.0
 # A sample counts if its probes differ by no more than this, and neither lies further below the usual one.
 _TOLERANCE = 0.1
@@ -89,7 +91,7 @@ def timed(
         except ChildError as error:
             raise ExecutionError(
                 f"the microkernel {kernel.name} can't be timed ({error.status}): {error.message}",
-                remedy="mend the microkernel, or calibrate others with --microkernel",
+                remedy=_REMEDY,
             ) from None
     usual = usual_probe(samples)
     return {
@@ -97,23 +99,36 @@ def timed(
     }
 
 
-def compiled(text: str, toolchain: Toolchain, library: Path, *, what: str, link_flags: Sequence[str] = ()) -> Path:
-    """A shared library of C, beside its source. Raises ExecutionError that names ``what`` if it does not compile."""
+def compiled(
+    text: str,
+    toolchain: Toolchain,
+    library: Path,
+    *,
+    what: str,
+    link_flags: Sequence[str] = (),
+    remedy: str = _REMEDY,
+) -> Path:
+    """A shared library of C, beside its source.
+
+    Raises ExecutionError that names ``what``, with the ``remedy``, if it does not compile in two minutes, and
+    MissingComponentError if the compiler can't be run.
+    """
     source = library.with_suffix(".c")
     source.write_text(text, encoding="utf-8")
     kind = ("-shared", "-fPIC", "-Wl,-Bsymbolic", "-Wl,-z,defs")
     command = [str(toolchain.path), *toolchain.flags, *kind, str(source), "-o", str(library), *link_flags]
     try:
-        done = run_in_group([*command, "-lm"], library.parent, timeout_seconds=120)
-    except (OSError, subprocess.TimeoutExpired) as error:
+        done = run_in_group([*command, "-lm"], library.parent, timeout_seconds=_TIMEOUT_SECONDS)
+    except OSError as error:
         raise MissingComponentError(
-            f"the compiler can't be run: {error}", remedy=privileged("apt-get install -y gcc")
+            f"the compiler can't be run: {error}", remedy=privileged("apt-get install -y gcc libc6-dev")
+        ) from None
+    except subprocess.TimeoutExpired:
+        raise ExecutionError(
+            f"the C of {what} does not compile in {_TIMEOUT_SECONDS:.0f} seconds", remedy=remedy
         ) from None
     if done.returncode != 0:
-        raise ExecutionError(
-            f"the C of {what} does not compile:\n{done.stderr.strip()}",
-            remedy="mend the microkernel, or calibrate others with --microkernel",
-        )
+        raise ExecutionError(f"the C of {what} does not compile:\n{done.stderr.strip()}", remedy=remedy)
     return library
 
 
