@@ -46,6 +46,14 @@ class Decision:
         return tuple([value for place, value in enumerate(self.values) if mask >> place & 1])
 
 
+def places(mask: int) -> Iterator[int]:
+    """The places of the bits that are set in a mask, the lowest first."""
+    while mask:
+        lowest = mask & -mask
+        yield lowest.bit_length() - 1
+        mask ^= lowest
+
+
 class DeadEndError(Exception):
     """No value is left for a decision."""
 
@@ -375,7 +383,7 @@ def _component(partial: Partial, names: tuple[str, ...], known: dict[tuple[tuple
     # All that the constraints on these decisions see.
     around = dict.fromkeys(names)
     for name in names:
-        for place in _places(partial.space.watching[name]):
+        for place in places(partial.space.watching[name]):
             around.update(dict.fromkeys(partial.space.constraints[place].scope))
     key = tuple([(name, partial.masks[name]) for name in partial.space.names if name in around])
     if key not in known:
@@ -393,16 +401,9 @@ def _components(partial: Partial, undecided: frozenset[str]) -> Iterator[tuple[s
             continue
         members, frontier = {name}, [name]
         while frontier:
-            for place in _places(partial.space.watching[frontier.pop()]):
+            for place in places(partial.space.watching[frontier.pop()]):
                 new = (partial.space.scopes[place] & undecided) - members
                 members |= new
                 frontier += new
         left -= members
         yield tuple(each for each in partial.space.names if each in members)
-
-
-def _places(mask: int) -> Iterator[int]:
-    while mask:
-        lowest = mask & -mask
-        yield lowest.bit_length() - 1
-        mask ^= lowest

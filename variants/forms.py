@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from bisect import bisect
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate, combinations
@@ -12,7 +12,7 @@ from math import factorial, prod
 from typing import Any
 
 from polydl.variants.choice import InnermostMode
-from polydl.variants.decisions import Assignment, Partial
+from polydl.variants.decisions import Assignment, Partial, places
 from polydl.variants.draws import Draw
 from polydl.variants.nest_model import INSIDE, OUTSIDE, NestModel, ParallelLoop, run_values, tile_name
 from polydl.variants.nest_rules import CACHE_TILED_LOOPS
@@ -65,8 +65,8 @@ class TileChoices(Sequence[Tiles]):
 class Forms:
     """The forms that a partly decided candidate of a nest may become, by the values that are left to its decisions.
 
-    They keep the constraints between decisions of a form but ``Dependences``, of which the candidate has what follows
-    from it. A walk through the tree of decisions would take each of them: they are millions.
+    They keep the constraints between decisions of a form but ``DependenceRule``, of which the candidate has what
+    follows from it. A walk through the tree of decisions would take each of them: they are millions.
     """
 
     model: NestModel
@@ -144,8 +144,8 @@ class Forms:
     @cached_property
     def _inner(self) -> tuple[int, ...]:
         """For each time loop, those that must lie inside of it if they are there."""
-        places = range(len(self._outer))
-        return tuple(sum(1 << b for b in places if self._outer[b] >> a & 1) for a in places)
+        loops = range(len(self._outer))
+        return tuple(sum(1 << b for b in loops if self._outer[b] >> a & 1) for a in loops)
 
     def _orders(self, present: int) -> int:
         """How many orders there are of these time loops."""
@@ -161,7 +161,7 @@ class Forms:
         facts = self.model.facts
         if not present or not facts.plain or facts.straight is not None:
             return None
-        named = (p for p in _places(present) if self.model.loops[p].loop in facts.innermost)
+        named = (p for p in places(present) if self.model.loops[p].loop in facts.innermost)
         return [place for place in named if not self._inner[place] & present]
 
     def _extensions(self, present: int) -> int:
@@ -183,7 +183,7 @@ class Forms:
 
     def _first(self, present: int) -> list[int]:
         """Of these time loops, those that may be outermost."""
-        return [place for place in _places(present) if not self._outer[place] & present]
+        return [place for place in places(present) if not self._outer[place] & present]
 
     def _components(self, present: int) -> tuple[int, ...]:
         """These time loops, together with those that must lie outside or inside of them, and so on."""
@@ -194,7 +194,7 @@ class Forms:
                 while frontier:
                     component |= frontier
                     joined = 0
-                    for place in _places(frontier):
+                    for place in places(frontier):
                         joined |= self._outer[place] | self._inner[place]
                     frontier = joined & present & ~component
                 components.append(component)
@@ -214,23 +214,22 @@ class Forms:
     def _known_components(self) -> dict[int, tuple[int, ...]]:
         return {}
 
-    def _any_order(self, places: Sequence[int], generator: random.Random) -> list[int] | None:
+    def _any_order(self, present: int, generator: random.Random) -> list[int] | None:
         """One order of these time loops, drawn evenly; None if there is none."""
-        present = sum([1 << place for place in places])
         if not self._orders(present):
             return None
         last = self._last(present)
         if last is None:
-            return self._any_extension(places, generator)
+            return self._any_extension(present, generator)
         [innermost] = generator.choices(last, [self._extensions(present ^ 1 << place) for place in last])
-        return [*self._any_extension([place for place in places if place != innermost], generator), innermost]
+        return [*self._any_extension(present ^ 1 << innermost, generator), innermost]
 
-    def _any_extension(self, places: Sequence[int], generator: random.Random) -> list[int]:
+    def _any_extension(self, present: int, generator: random.Random) -> list[int]:
         """The same, whichever loop is innermost."""
-        components = self._components(sum([1 << place for place in places]))
+        components = self._components(present)
         if len(components) < 2:
             return [*self._any_joined(components[0], generator)] if components else []
-        order = generator.sample(places, len(places))
+        order = generator.sample(list(places(present)), present.bit_count())
         for component in components:
             if component & (component - 1):
                 # The places of its loops are drawn; now, which of them lies where.
@@ -245,7 +244,7 @@ class Forms:
         first = self._first(component)
         weights = [self._extensions(component ^ 1 << place) for place in first]
         [place] = first if len(first) == 1 else generator.choices(first, weights)
-        order = [place, *self._any_extension(list(_places(component ^ 1 << place)), generator)]
+        order = [place, *self._any_extension(component ^ 1 << place, generator)]
         if sum(weights) == 1:
             self._only_orders[component] = order
         return order
@@ -277,7 +276,7 @@ class Forms:
         shape, block, orders = self._blocks[number]
         before = self._ends[number - 1] if number else 0
         values = {"shape": shape, **self._tile_values(block.at((place - before) // orders))}
-        order = self._any_order(self.model.present(values), generator)
+        order = self._any_order(self._present(values), generator)
         assert order is not None
         return {**values, **self.model.sides(order)}
 
@@ -294,8 +293,12 @@ class Forms:
         tiled = zip(self.model.tiled, self.model.tile_names, strict=True)
         return {name: sizes.get(loop, 0) for loop, name in tiled}
 
+    def _present(self, values: Assignment) -> int:
+        """The mask of the time loops that a shape and tiles make."""
+        return sum([1 << place for place in self.model.present(values)])
+
     def _draw_order(self, values: Assignment, generator: random.Random) -> Assignment | None:
-        order = self._any_order(self.model.present(values), generator)
+        order = self._any_order(self._present(values), generator)
         return None if order is None else self.model.sides(order)
 
     def _draw_parallel(self, values: Assignment, generator: random.Random) -> Assignment | None:
@@ -313,8 +316,8 @@ class Forms:
 
     def _left(self, name: str, values: list[Any]) -> list[Any]:
         """Those of the values that the candidate leaves to a decision."""
-        mask, places = self.candidate.masks[name], self.candidate.space.by_name[name].places
-        return [value for value in values if mask >> places[value] & 1]
+        mask, decision = self.candidate.masks[name], self.candidate.space.by_name[name]
+        return [value for value in values if mask >> decision.places[value] & 1]
 
     def _leaves_run(self, run: InnermostMode) -> bool:
         if run not in self._known_runs:
@@ -355,10 +358,3 @@ class Forms:
             )
             keyed.append((key, values))
         return [values for _, values in sorted(keyed, key=lambda pair: pair[0])]
-
-
-def _places(mask: int) -> Iterator[int]:
-    while mask:
-        lowest = mask & -mask
-        yield lowest.bit_length() - 1
-        mask ^= lowest
