@@ -18,6 +18,9 @@ AccessKind = Literal["read", "write"]
 # Where a statement comes from: the user's source (however its loops were changed since), or a rewrite that copies an
 # array, evaluates an operand of a product into one, sets one to zero, or puts a tile transform there.
 Origin = Literal["source", "copy", "operand", "zero", "transform"]
+# Operators in the expressions of statements.
+_ADDITIONS = frozenset({"+", "-", "+=", "-="})
+_ARITHMETIC = _ADDITIONS | {"*", "/", "*=", "/="}
 
 
 @dataclass(frozen=True)
@@ -151,12 +154,19 @@ class Statement:
     @cached_property
     def flops_per_instance(self) -> int:
         """Arithmetic operations of one instance. A call counts as one; a conversion and a subscript as none."""
-        counted = {"+", "-", "*", "/", "+=", "-=", "*=", "/="}
         return sum(
             1
             for node in self.body.walk()
-            if (node.kind == "op" and node.text in counted) or (node.kind == "call" and node.text not in CONVERSIONS)
+            if (node.kind == "op" and node.text in _ARITHMETIC)
+            or (node.kind == "call" and node.text not in CONVERSIONS)
         )
+
+    @cached_property
+    def operations_per_instance(self) -> int:
+        """Operations of one instance, of which a product and the addition that it goes into are one; at least 1."""
+        additions = (node for node in self.body.walk() if node.kind == "op" and node.text in _ADDITIONS)
+        fused = sum(any(each.kind == "op" and each.text == "*" for each in node.arguments) for node in additions)
+        return max(1, self.flops_per_instance - fused)
 
     @property
     def flops(self) -> int:

@@ -85,7 +85,7 @@ def _interleaved(nest: NestStreams, stream: int) -> _Walk:
         step = each.strides[loop.iterator] * loop.size
         if step >= jump:
             width = round(width * count)
-            outside = [abs(each.strides[other.iterator]) * other.size for other, _ in nest.loops[:depth]]
+            outside = (abs(each.strides[other.iterator]) * other.size for other, _ in nest.loops[:depth])
             if visit <= core.line_bytes and not any(step <= other < step * count for other in outside):
                 lines = round(lines * count)
         else:

@@ -15,7 +15,6 @@ from math import prod
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 
-_ADDITIONS = frozenset({"+", "-", "+=", "-="})
 # Of an instruction, beside its sum: they are in registers for a moment, whatever else is.
 _OPERANDS = 2
 
@@ -69,14 +68,7 @@ def register_block(
         loads += vectors if live <= registers else max(vectors, instances)
     # What the vector loop leaves alone stays in registers if there are any left.
     loads += 0 if live + kept <= registers else kept
-    return VectorCounts(instances, instances * _operations(statement), loads, stores, live, kept)
-
-
-def _operations(statement: Statement) -> int:
-    """Those of one instance: a product and the addition that it goes into are one."""
-    additions = [node for node in statement.body.walk() if node.kind == "op" and node.text in _ADDITIONS]
-    fused = sum(any(each.kind == "op" and each.text == "*" for each in node.arguments) for node in additions)
-    return max(1, statement.flops_per_instance - fused)
+    return VectorCounts(instances, instances * statement.operations_per_instance, loads, stores, live, kept)
 
 
 @lru_cache(maxsize=1 << 12)
