@@ -32,8 +32,8 @@ Numbers = np.ndarray[Any, np.dtype[Any]]
 class NestTime:
     """Predicted seconds of one nest."""
 
-    #: of the busiest thread: instructions whose operands are in the first-level cache, and what they wait for
-    #: copies and for lines that push each other out of that cache
+    #: of the busiest thread: instructions whose operands are in the first-level cache, and how long they wait
+    #: for copies and for lines that push each other out of that cache
     arithmetic: float
     #: into each cache, innermost first
     transfers: tuple[float, ...]

@@ -48,13 +48,13 @@ class NestFacts:
     #: Of calls to microkernels, the fastest first; the only one is ``Shape(None)`` where loops stay plain.
     shapes: tuple[Shape, ...]
     machine: Machine
-    #: 1 means that nothing runs in parallel.
+    #: How many a variant may use; with 1, nothing runs in parallel.
     threads: int
-    #: It has so little to do beside the other nests that it keeps the source's order.
+    #: Whether it has so little to do beside the other nests that it keeps the source's order.
     minor: bool = False
-    #: Nothing is to decide: it goes where the loops of another nest put it.
+    #: Whether nothing is to decide: it goes where the loops of another nest put it.
     attached: bool = False
-    #: Another nest is attached to it. Loops around that have the same first and last iteration every time.
+    #: Whether another nest is attached to it. Loops around that have the same first and last iteration every time.
     leading: bool = False
     #: Arrays that it may write past the caches.
     streamable: tuple[str, ...] = ()

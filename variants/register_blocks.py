@@ -55,7 +55,7 @@ class RegisterBlock:
     terms: tuple[int, ...]
     #: Loops over outputs, outermost first, with the iterations of a block.
     outputs: tuple[tuple[int, int], ...]
-    #: Of a multiply-add, predicted.
+    #: Predicted core cycles of a multiply-add.
     cycles_per_operation: float = 0.0
     #: Vectors of what the vector loop leaves alone.
     alone: int = 0

@@ -52,7 +52,7 @@ class EpilogueFacts:
     prefix: str
     #: The type of the product's sums.
     accumulator: str
-    #: Of the output, in each row of columns.
+    #: Columns of the output in each row of columns.
     columns: int
     #: The size of a vector.
     vector_bytes: int

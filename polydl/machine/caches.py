@@ -18,7 +18,7 @@ class CacheLevel:
     """One level of data cache, as one core sees it while the others are idle."""
 
     name: str
-    #: Its capacity for one core.
+    #: Its capacity; of the last level, as much of it as a program gets beside others that share it.
     bytes: int
     #: Of one line.
     line_bytes: int

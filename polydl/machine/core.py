@@ -184,8 +184,9 @@ class Core:
     #: How many times as long a line takes of a single run, whose every next page must be found anew, or of one that is
     #: not followed. Measured: many more runs than are followed, over those that are.
     prefetch_lost_slowdown: float
-    #: How many times as long lines take as those of a single run where plain loops read two runs in turn, by the line.
-    #: More runs take less, and ``prefetch_streams`` as long as one. To measure: sums of ever more rows at a time.
+    #: How many times as long as those of a single run lines take where plain loops read few runs in turn, a line of
+    #: each at a time: the limit for ever fewer. It falls with the logarithm of their number, to 1 for
+    #: ``prefetch_streams`` of them (``polydl.model.prefetching``). To measure: sums of ever more rows at a time.
     prefetch_turns_slowdown: float
     #: Bytes of each visit to a run that prefetchers take to find it again. Measured: the fewest lines of a page after
     #: which the one behind them is there a while later.
@@ -223,7 +224,7 @@ class Core:
     line_restart_cycles: float
 
     #: Part of the time in which calls fill the first-level cache from the second one, at its bandwidth, that shows
-    #: beside arithmetic. To measure: fitted to the committed measurements, as the next three. (Hardly any of them shows
+    #: beside arithmetic. To measure: fitted to the committed measurements, as the next three. (Hardly any of it shows
     #: in a loop of calls alone, and with what does, variants are ordered worse.)
     exposed_first_share: float
     #: Part of the time of transfers between the caches beyond the first that still shows beside arithmetic, where they

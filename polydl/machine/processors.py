@@ -122,8 +122,8 @@ FAMILIES = (
 )  # fmt: skip
 
 # Whatever the instruction set: pages and what follows from them (prefetchers see addresses within a page, a quarter of
-# it ahead, steps of at most half of it, after two lines, and at most every other one in vain), four
-# blocks of six columns, margins, and what threads take.
+# it ahead, steps of at most half of it, after two lines, and at most every other one in vain), four blocks of six
+# columns, margins, and what threads take.
 _NEUTRAL: Mapping[str, Any] = MappingProxyType(
     {
         "last_cache_bytes": 32 << 20,

@@ -74,7 +74,7 @@ class LevelSpeed:
 class Surroundings:
     """What the system says of a machine beside its identity."""
 
-    #: Of the whole machine.
+    #: That a process may use there: the machine's memory, or what a control group leaves of it.
     memory_bytes: int
     #: Of one page of memory.
     page_bytes: int
@@ -97,7 +97,7 @@ class Profile:
     peak_gflops: float
     #: Of all cores at once.
     total_peak_gflops: float
-    #: (median - best) / best of the peak's probes.
+    #: How far the median of the peak's probes on one core lies below that peak, as a part of it.
     spread: float
     #: From the innermost cache to memory.
     levels: tuple[LevelSpeed, ...]

@@ -78,7 +78,7 @@ class System:
 
     identity: Identity
     caches: tuple[Cache, ...]
-    #: of the whole machine
+    #: that this process may use: the machine's memory, or what its control group leaves of it
     memory_bytes: int
     #: of the longest vectors that the processor computes with
     vector_bytes: int

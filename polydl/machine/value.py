@@ -53,7 +53,7 @@ class Machine:
     memory_latency_seconds: float
     #: Of one core while the others are idle.
     memory_bandwidth_bytes_per_second: float
-    #: Of the whole machine.
+    #: That a process may use there: the machine's memory, or what a control group leaves of it.
     memory_bytes: int
     #: Of one core while the others are idle.
     peak_gflops: float
