@@ -94,6 +94,14 @@ def test_what_fused_statements_share_or_leave_alone_is_in_variables() -> None:
     ]
 
 
+def test_parts_of_one_statement_read_elements_of_their_own_before_the_loop() -> None:
+    """A rewrite that takes a statement apart leaves the parts the same references."""
+    body = (sets("S", at("y", "j"), times(at("x", "j"), at("r", 2))), sets("T", at("w", "j"), at("r", 3)))
+    lines = replaced((loop("j", 1, 89, *body),), known(statements="ST"))
+    assert lines[1:3] == ["const float polydl_once0 = r[2];", "const float polydl_once1 = r[3];"]
+    assert lines[4:6] == ["y[j] = x[j] * polydl_once0;", "w[j] = polydl_once1;"]
+
+
 def test_different_elements_of_an_array_stay_where_they_are() -> None:
     assert "polydl_scalar" not in str(replaced(rows(at("A", "i", "j"), at("A", "i + 2", "j")), known()))
     # Nobody writes what is read alone: it may stay as well.

@@ -172,7 +172,8 @@ def _with_variables(loop: For, context: Context, temporary: Collection[str]) -> 
 def _with_loads_before(loop: For, context: Context) -> For:
     """The loop with what it leaves alone in variables, each of them once."""
     varies = varying(loop)
-    numbers: dict[str, int] = {}
+    # Statements that were one have references in common.
+    numbers: dict[tuple[str, str], int] = {}
     names: dict[Element, str] = {}
     loads: dict[Element, tuple[int, Declare]] = {}
 
@@ -183,7 +184,7 @@ def _with_loads_before(loop: For, context: Context) -> For:
         def place(element: Element) -> Expr:
             if not context.has_extents(element) or varies(element):
                 return element
-            number = numbers.setdefault(element.reference, len(numbers))
+            number = numbers.setdefault((node.statement, element.reference), len(numbers))
             name = names.setdefault(element, f"polydl_once{number}{node.copy}")
             kind = context.arrays[element.array].element
             loads.setdefault(element, (number, Declare(kind, (Variable(name, initial=element),), constant=True)))
