@@ -378,6 +378,8 @@ def test_how_well_prefetchers_keep_up_with_microkernels() -> None:
         assert slowed(64, 4352, "j_t1 i j", tile, plain=False) == pytest.approx([factor] * 2, rel=0.02), columns
     tiles = (Tile(0, "i", (8,)), Tile(0, "j", (16,)))
     assert slowed(64, 4352, "i_t1 j_t1 i j", *tiles, plain=False) == [1.0, 1.0]
+    # A processor whose prefetcher a single run keeps busy.
+    assert slowed(4, 4096, "i j", plain=False, core=replace(CORE, prefetch_busy_streams=1)) == [1.0, 1.0]
 
 
 def test_how_well_prefetchers_keep_up_with_plain_loops() -> None:

@@ -40,7 +40,8 @@ def slowdown(nest: NestStreams, stream: int) -> float:
     if walk.width > core.prefetch_streams and walk.visit < core.prefetch_ahead_bytes:
         slower = core.prefetch_lost_slowdown + core.prefetch_start_bytes / max(walk.visit, core.line_bytes)
     else:
-        idle = max(0.0, 1.0 - log(walk.width, core.prefetch_busy_streams))
+        busy = core.prefetch_busy_streams
+        idle = max(0.0, 1.0 - log(walk.width, busy)) if busy > 1 else 0.0
         slower = 1.0 + (core.prefetch_lost_slowdown - 1.0) * idle
     return slower * _fetched_in_vain(nest, stream, walk)
 
