@@ -23,7 +23,10 @@ from polydl.codegen.values import (
 
 
 def period(body: Body, counter: str, counters: Collection[str]) -> int:
-    """So many steps of a counter move each quotient of sums of ``counters`` in a body by a whole number."""
+    """So many steps of a counter move each quotient of sums of ``counters`` in a body by a whole number.
+
+    Quotients of quotients are passed over.
+    """
     steps = [1]
     for value in expressions(body):
         match value:
