@@ -273,26 +273,31 @@ def write_together(files: Mapping[Path, str | bytes], stale: Iterable[Path] = ()
     """Write files that are used together in place of older ones, and remove those of the older ones that are ``stale``.
 
     All are on the disk before the first takes its place. The last one is what makes the others count: an older one goes
-    away before anything else changes, and the new one comes when all others are there. Links are replaced, not
-    followed. Folders are made if they are missing. Raises ResourceError.
+    away before anything else changes, and the new one comes when all others are there. A file by itself takes the older
+    one's place at once. Links are replaced, not followed. Folders are made if they are missing. Raises ResourceError,
+    which names the folder that can't be written, or what stands in a file's place.
     """
-    paths = list(files)
+    paths, gone = list(files), list(stale)
     last = paths[-1]
+    if len(paths) > 1 or gone:
+        gone.insert(0, last)
+    place = last.parent
     try:
         with ExitStack() as stack:
-            for path in paths:
-                path.parent.mkdir(parents=True, exist_ok=True)
             # Each is renamed when its block ends: the last one, which is entered first, after all others.
-            streams = [(path, stack.enter_context(replacing(path))) for path in reversed(paths)]
-            for path, stream in streams:
+            for path in reversed(paths):
+                place = path.parent
+                place.mkdir(parents=True, exist_ok=True)
+                stream = stack.enter_context(replacing(path))
                 content = files[path]
                 stream.write(content.encode() if isinstance(content, str) else content)
                 stream.flush()
                 os.fsync(stream.fileno())
-            for path in (last, *stale):
-                path.unlink(missing_ok=True)
+            for place in gone:
+                place.unlink(missing_ok=True)
     except OSError as error:
         raise ResourceError(
-            f"can't write {error.filename or last.parent}: {error.strerror}",
-            remedy="free some space there, or name another place",
+            # A rename has two names, of which the second is the file's own.
+            f"can't write to {error.filename2 or place}: {error.strerror}",
+            remedy="free some space there, or name another folder",
         ) from error
