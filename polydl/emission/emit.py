@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,6 +66,16 @@ class Winner:
     plain: str = ""
     #: the function that prepares its constants at every call; None where that was not measured
     unprepared: Measurement | None = None
+
+
+@dataclass(frozen=True)
+class EmittedFiles:
+    """What was written."""
+
+    #: by kind: the ``FileKind`` of what every emission has, and that of further documents
+    paths: Mapping[str, Path]
+    #: of the bytes that were written of the library, in hexadecimal digits
+    library_sha256: str
 
 
 def _numerics(winner: Winner) -> str:
@@ -192,7 +203,7 @@ def _other_sizes(winner: Winner) -> str:
     )
 
 
-def write_kernel(winner: Winner, toolchain: Toolchain, directory: Path | None) -> dict[FileKind, Path]:
+def write_kernel(winner: Winner, toolchain: Toolchain, directory: Path | None) -> EmittedFiles:
     """Write the winner's C and header and what helps to link them, and compile them with the line that the C shows.
 
     Without a directory, one is made that goes away with the process. Raises ResourceError, ExecutionError.
@@ -221,7 +232,7 @@ def write_unit(
     toolchain: Toolchain,
     names: Mapping[FileKind, Path],
     document: tuple[str, str],
-) -> dict[FileKind, Path]:
+) -> EmittedFiles:
     """Write C after its ``head``, its header and what helps to link them, and compile them with the line it shows.
 
     ``document`` is the file with what was measured, and what it is. Older files stay until all is compiled, and of a
@@ -248,12 +259,12 @@ def write_unit(
         if done.returncode or not library_file.exists():
             write_together({names[kind]: text for kind, text in files.items()}, [names["library"]])
             raise ExecutionError(f"the emitted C does not compile:\n{done.stderr}", file=str(names["c"]), remedy=line)
-        files["library"] = library_file.read_bytes()
+        files["library"] = compiled = library_file.read_bytes()
     write_together({names[kind]: each for kind, each in files.items()})
-    return {kind: path for kind, path in names.items() if kind in files}
+    return EmittedFiles({kind: path for kind, path in names.items() if kind in files}, sha256(compiled).hexdigest())
 
 
-def write_winner(result: Outcome, directory: Path | None) -> dict[FileKind, Path]:
+def write_winner(result: Outcome, directory: Path | None) -> EmittedFiles:
     """``write_kernel`` for the winner of an optimization, under the name that it is to have.
 
     Where nothing can be run, that is the first of the ranking; where no variant is as fast, the plain nest.
@@ -281,7 +292,7 @@ def write_winner(result: Outcome, directory: Path | None) -> dict[FileKind, Path
     return write_kernel(winner, toolchain, directory)
 
 
-def _write_plain(result: Outcome, plain: Baseline, directory: Path | None) -> dict[FileKind, Path]:
+def _write_plain(result: Outcome, plain: Baseline, directory: Path | None) -> EmittedFiles:
     build = plain.build
     winner = Winner(
         result.scop,

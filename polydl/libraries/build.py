@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from hashlib import sha256
 from pathlib import Path
 
 from polydl.emitted_names import Naming
@@ -254,7 +253,7 @@ def chosen_library(
         exported=exported,
     )  # fmt: skip
     files = emitted(result, Path(out) if out is not None else None)
-    return replace(result, files=files, library_sha256=sha256(files["library"].read_bytes()).hexdigest())
+    return replace(result, files=files.paths, library_sha256=files.library_sha256)
 
 
 def read_symbolic(

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from polydl.codegen.tvm_ffi import ForeignCall, foreign_call
-from polydl.emission.emit import head_comment, own_directory, processor_clause, tensors_clause, write_unit
+from polydl.emission.emit import EmittedFiles, head_comment, own_directory, processor_clause, tensors_clause, write_unit
 from polydl.emitted_names import FileKind, emitted_names
 from polydl.ir.interface import Clause, Interface
 from polydl.ir.kernel import KernelSource
@@ -26,10 +26,10 @@ from polydl.system.files import write_together
 MANIFEST = ("library.json", "the manifest: kernels, decision and measurements")
 
 
-def emitted(library: ChosenLibrary, directory: Path | None) -> dict[str, Path]:
-    """Write the library's files to a directory, or to one that goes away with the process; their paths, by kind.
+def emitted(library: ChosenLibrary, directory: Path | None) -> EmittedFiles:
+    """Write the library's files to a directory, or to one that goes away with the process.
 
-    The manifest is written last. Raises ResourceError, ExecutionError.
+    The manifest is written last, and has the kind ``manifest``. Raises ResourceError, ExecutionError.
     """
     folder = directory or own_directory()
     code = library.kernel
@@ -42,7 +42,7 @@ def emitted(library: ChosenLibrary, directory: Path | None) -> dict[str, Path]:
     files = write_unit(code, contents, _head(library, code, names), library.toolchain, names, MANIFEST)
     manifest = folder / MANIFEST[0]
     write_together({manifest: json.dumps(library_document(library), indent=1) + "\n"})
-    return {**{str(kind): path for kind, path in files.items()}, "manifest": manifest}
+    return replace(files, paths={**files.paths, "manifest": manifest})
 
 
 def library_document(library: ChosenLibrary) -> dict[str, Any]:

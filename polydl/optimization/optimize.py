@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -444,5 +443,4 @@ def _emitted(result: Optimization, directory: Path | None) -> Optimization:
     if result.toolchain is None or (result.winner is None and not emits_first) or not result.ranking.entries:
         return result
     files = write_winner(result, directory)
-    digest = sha256(files["library"].read_bytes()).hexdigest()
-    return replace(result, files={str(kind): path for kind, path in files.items()}, library_sha256=digest)
+    return replace(result, files=files.paths, library_sha256=files.library_sha256)
