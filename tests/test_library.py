@@ -95,9 +95,14 @@ def test_a_library_is_emitted_and_a_second_run_measures_nothing(
     assert (ones["C"] == 19).all()
     with pytest.raises(polydl.PolydlError, match="is no shape of the library"):
         first.refine([{"M": 41, "N": 33, "K": 19}])
+    function = more.best
     more.files["library"].write_bytes(b"another")
+    # At sizes that it was not called at before.
+    few = {name: np.ones((2, 2), np.float32) for name in ("A", "B", "C")}
+    function(**few)
+    assert (few["C"] == 2).all()
     with pytest.raises(polydl.PolydlError, match="not the library that was written there"):
-        more.best(**ones)
+        _ = more.best
 
 
 @pytest.mark.slow

@@ -149,6 +149,17 @@ def scale(nest: SymbolicNest) -> str:
     return form.scale
 
 
+@pytest.mark.native
+def test_what_becomes_of_a_librarys_file_changes_no_call(tmp_path: Path) -> None:
+    function = compiled(symbolic(SIMPLE, tmp_path, RANGES), tmp_path, {"none": SMALL}, 8)
+    for size in (3, 5):
+        a, b, c = (np.ones((size, size), np.float32) for _ in range(3))
+        function(alpha=2.0, beta=1.0, A=a, B=b, C=c)
+        assert (c == 2 * size + 1).all()
+        for path in tmp_path.glob("*.so"):
+            path.write_bytes(b"")
+
+
 def test_a_sum_goes_where_it_is_taken(tmp_path: Path) -> None:
     form = symbolic(BLAS, tmp_path, (*RANGES, *LEADING))
     assert [each.body.text for each in form.scop.statements] == ["=", "+="]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +23,9 @@ from polydl.errors import ExecutionError, OptionError, UnsupportedConstructError
 from polydl.execute.toolchain import Toolchain
 from polydl.microkernels.libxsmm import LIBXSMM
 from polydl.report.documents import write_report
+from polydl.system.files import write_together
 from polydl.system.process_group import run_in_group
+from polydl.system.shared_library import loaded_library
 
 pytestmark = pytest.mark.native
 ROOT = Path(__file__).parents[1]
@@ -434,3 +439,46 @@ def test_links_in_the_folder_of_a_kernel_are_replaced(tmp_path: Path) -> None:
     assert (array == 1).all()
     assert (tmp_path / "mine").read_text(encoding="utf-8") == "mine"
     assert not any(path.is_symlink() for path in (tmp_path / "out").iterdir())
+
+
+def test_what_another_process_puts_there_at_once_is_not_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = filled(tmp_path, "1.0f").files["library"].read_bytes()
+
+    def replaced(files: dict[Path, str | bytes], *stale: Any) -> None:
+        write_together(files, *stale)
+        list(files)[-1].write_bytes(other)
+
+    monkeypatch.setattr(emit, "write_together", replaced)
+    result = filled(tmp_path, "2.0f")
+    assert result.files["library"].read_bytes() == other
+    with pytest.raises(polydl.PolydlError, match="not the library that was written there") as raised:
+        _ = result.best
+    assert raised.value.remedy == "build the kernel again, in a folder of its own"
+
+
+def test_threads_that_load_a_library_at_once_share_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, opened = filled(tmp_path, "1.0f").files["library"], []
+    content = path.read_bytes()
+
+    def slow(*arguments: Any, **options: Any) -> Any:
+        time.sleep(0.05)
+        opened.append(arguments)
+        return object()
+
+    monkeypatch.setattr("ctypes.CDLL", slow)
+    with ThreadPoolExecutor(4) as threads:
+        loaded = set(threads.map(lambda _: loaded_library(path, content), range(4)))
+    assert (len(opened), len(loaded)) == (1, 1)
+
+
+def test_a_copy_where_nothing_can_be_run_is_an_error_with_a_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = filled(tmp_path, "1.0f").files["library"]
+    content = path.read_bytes()
+    status = os.statvfs(tmp_path)
+    fields = [*status[:8], status.f_flag | os.ST_NOEXEC, status.f_namemax]
+    monkeypatch.setattr("os.statvfs", lambda _: os.statvfs_result(fields))
+    with pytest.raises(polydl.PolydlError, match="mounted noexec") as raised:
+        loaded_library(path, content)
+    assert "TMPDIR" in (raised.value.remedy or "")

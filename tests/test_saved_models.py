@@ -214,6 +214,34 @@ def test_a_model_whose_own_files_are_gone_is_not_saved(tmp_path: Path) -> None:
         loaded.copied(tmp_path / "gone", tmp_path)
 
 
+def test_a_model_without_its_manifest_is_not_saved(programs: tuple[Path, Path], tmp_path: Path) -> None:
+    shutil.copytree(programs[1], tmp_path / "its own")
+    (tmp_path / "its own" / "manifest.json").unlink()
+    loaded.copied(programs[0], tmp_path / "saved")
+    with pytest.raises(polydl.PolydlError, match=r"own files can't be read: No such file") as raised:
+        loaded.copied(tmp_path / "its own", tmp_path / "saved")
+    assert raised.value.file == str(tmp_path / "its own" / "manifest.json")
+    assert raised.value.remedy == "optimize the model again"
+    assert loads(tmp_path / "saved")
+
+
+def test_a_library_that_is_not_the_one_that_was_saved_can_be_built_again(
+    programs: tuple[Path, Path], tmp_path: Path
+) -> None:
+    for damaged in (b"", b"?" * (programs[0] / "libmodel.so").stat().st_size):
+        loaded.copied(programs[0], tmp_path)
+        (tmp_path / "libmodel.so").write_bytes(damaged)
+        with pytest.raises(polydl.PolydlError) as raised:
+            polydl.load(tmp_path)
+        assert raised.value.remedy == "run build.sh in that folder, or save the model again"
+        subprocess.run(["sh", "build.sh"], cwd=tmp_path, check=True)
+        assert loads(tmp_path)
+    (tmp_path / "model.weights").write_bytes(b"")
+    with pytest.raises(polydl.PolydlError) as raised:
+        polydl.load(tmp_path)
+    assert raised.value.remedy == "save the model again"
+
+
 def test_a_process_that_is_forked_leaves_folders_to_the_one_that_made_them(tmp_path: Path) -> None:
     program = """
         import os, sys

@@ -15,12 +15,13 @@ from typing import Self
 from polydl.codegen.team import ALL_THREADS
 from polydl.errors import OptionError, ResourceError
 from polydl.execute.contract import Built, Progress
-from polydl.execute.resources import DISK_FULL, check_executable, disk_full
+from polydl.execute.resources import DISK_FULL, another, disk_full
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
 from polydl.system.interruption import INTERRUPTION
 from polydl.system.process_group import kill_group
 from polydl.system.sandbox import inside, is_sandboxed
+from polydl.system.shared_library import check_executable
 
 COMPILE_TIMEOUT_SECONDS = 120.0
 
@@ -92,7 +93,7 @@ class Building:
 
     def _begin(self) -> None:
         _write(self._directory / "timer.c", _TIMER)
-        check_executable(self._directory)
+        check_executable(self._directory, another(self._directory))
         if not self._kernels:
             return
         # The first job, so that those which wait for it do so while it runs.

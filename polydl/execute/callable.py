@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import weakref
 from collections.abc import Collection, Mapping, Sequence
 from numbers import Real
@@ -30,7 +29,16 @@ def load(library: str | Path, scop: Scop, exported: str = "", *, sha256: str = "
     Raises OptionError if the file or the function doesn't exist or the file is another, MissingComponentError if the
     library can't be loaded or needs instructions that this processor lacks.
     """
-    path = Path(library).absolute()
+    name = exported or scop.function.name
+    return LoadedKernel(library_with(Path(library), name, sha256=sha256), scop, name)
+
+
+def library_with(path: Path, name: str, *, sha256: str = "") -> ctypes.CDLL:
+    """The shared library in a file, in which there is a function of that name that this processor can run.
+
+    ``sha256`` is what the file must be, if that is known. Raises as ``load`` does.
+    """
+    path = path.absolute()
     try:
         with opened(path) as file:
             content = file.read()
@@ -38,12 +46,7 @@ def load(library: str | Path, scop: Scop, exported: str = "", *, sha256: str = "
         raise OptionError(f"there is no library {path}", remedy="build the kernel first") from None
     except OSError as error:
         raise OptionError(f"{path}: {error.strerror}", remedy="build the kernel first") from None
-    if sha256 and hashlib.sha256(content).hexdigest() != sha256:
-        raise OptionError(
-            f"{path} is not the library that was written there", remedy="write each result to a folder of its own"
-        )
-    loaded = loaded_library(path, content)
-    name = exported or scop.function.name
+    loaded = loaded_library(path, content, sha256=sha256, remedy="build the kernel again, in a folder of its own")
     if not hasattr(loaded, name):
         raise OptionError(
             f"{path} has no function {name!r}",
@@ -56,7 +59,7 @@ def load(library: str | Path, scop: Scop, exported: str = "", *, sha256: str = "
             file=str(path),
             remedy="optimize again on this machine",
         )
-    return LoadedKernel(loaded, scop, name)
+    return loaded
 
 
 def _missing(library: ctypes.CDLL, function: str) -> str:

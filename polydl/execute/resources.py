@@ -15,20 +15,10 @@ DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 def disk_full(directory: Path) -> ResourceError:
     """The error to raise where nothing more can be written to a directory, with a remedy that suits the directory."""
-    return ResourceError("the disk is full", file=str(directory), remedy=f"free space there, or {_another(directory)}")
+    return ResourceError("the disk is full", file=str(directory), remedy=f"free space there, or {another(directory)}")
 
 
-def check_executable(directory: Path) -> None:
-    """Check that libraries in the directory can be loaded. Raises ResourceError on a file system mounted ``noexec``."""
-    if os.statvfs(directory).f_flag & os.ST_NOEXEC:
-        raise ResourceError(
-            "nothing that is compiled there can be run: the file system is mounted noexec",
-            file=str(directory),
-            remedy=_another(directory),
-        )
-
-
-def _another(directory: Path) -> str:
+def another(directory: Path) -> str:
     """What the user can say to have another directory used."""
     if Path(tempfile.gettempdir()) in (directory, *directory.parents):
         return "name another folder for temporary files: TMPDIR=FOLDER polydl …"

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from polydl.errors import ArgumentError
-from polydl.execute.callable import LoadedKernel, load
+from polydl.execute.callable import LoadedKernel, library_with
 from polydl.ir.scop import Scop
 from polydl.libraries.extents import only_size
 from polydl.libraries.linear import OPEN
@@ -21,15 +21,19 @@ from polydl.libraries.symbolic import SymbolicNest
 class AnySize:
     """``gemm(C=c, A=a, B=b)``: one keyword per array. Sizes are those of the arrays, and may be given, too.
 
-    Arguments and arrays are otherwise as those of ``LoadedKernel``.
+    Arguments and arrays are otherwise as those of ``LoadedKernel``. What becomes of the library's file later changes
+    nothing.
     """
 
     def __init__(self, nest: SymbolicNest, library: Path, exported: str, sha256: str = "") -> None:
+        """``exported`` is the function's name in the file, ``sha256`` what that must be, if known.
+
+        Raises as ``polydl.execute.callable.load`` does.
+        """
         self._nest = nest
         self.name = exported
-        self._at = lru_cache(maxsize=64)(
-            lambda sizes: load(library, _resized(nest, dict(sizes)), exported, sha256=sha256)
-        )
+        loaded = library_with(library, exported, sha256=sha256)
+        self._at = lru_cache(maxsize=64)(lambda sizes: LoadedKernel(loaded, _resized(nest, dict(sizes)), exported))
 
     def __call__(self, **arguments: Any) -> None:
         """Raises ArgumentError for arrays that don't fit together, and as a ``LoadedKernel`` does."""

@@ -23,6 +23,8 @@ from polydl.system.shared_library import loaded_library
 _Bytes = np.ndarray[tuple[int], np.dtype[np.uint8]]
 # Of a model that takes little time.
 _MOST_CALLS = 100
+_SAVE_AGAIN = "save the model again"
+_BUILD_AGAIN = f"run build.sh in that folder, or {_SAVE_AGAIN}"
 
 
 def load(folder: str | Path) -> LoadedModel:
@@ -38,15 +40,15 @@ def copied(program: Path, folder: Path) -> None:
     """Copy a written program to a folder, in place of one that is there; the folder is made if it is not there.
 
     Until all is written, the older one stays as it is; from then on there is none until all is in place. Raises
-    ResourceError.
+    ResourceError if either can't be done.
     """
     try:
-        files = {folder / path.name: path.read_bytes() for path in sorted(program.iterdir())}
+        files = {folder / path.name: path.read_bytes() for path in sorted(program.iterdir()) if path.name != MANIFEST}
+        # The last one, which makes the others count.
+        files[folder / MANIFEST] = (program / MANIFEST).read_bytes()
     except OSError as error:
         text = f"the model's own files can't be read: {error.strerror}"
         raise ResourceError(text, file=error.filename, remedy="optimize the model again") from None
-    manifest = folder / MANIFEST
-    files[manifest] = files.pop(manifest)
     kernels = [each for each in folder.glob("kernel_*_polydl.c") if each not in files]
     write_together(files, kernels)
 
@@ -62,9 +64,8 @@ class LoadedModel:
         self.manifest: Manifest = read_manifest(folder)
         name = self.manifest.name
         library = folder / f"lib{name}.so"
-        content = _content(library, self.manifest.library_bytes, self.manifest.library_sha256)
-        remedy = "run build.sh in that folder, or save the model again"
-        loaded = loaded_library(library, content.tobytes(), remedy)
+        content = _content(library, self.manifest.library_bytes, self.manifest.library_sha256, _BUILD_AGAIN)
+        loaded = loaded_library(library, content.tobytes(), remedy=_BUILD_AGAIN)
         _check_functions(loaded, self.manifest, library)
         self._run, self._prepare = loaded[name], loaded[f"{name}_prepare_memory"]
         self._timed, prepare_weights = loaded[f"{name}_timed"], loaded[f"{name}_prepare_weights"]
@@ -77,6 +78,7 @@ class LoadedModel:
             folder / f"{name}.weights",
             self.manifest.weights_bytes,
             self.manifest.weights_sha256,
+            _SAVE_AGAIN,
             self.manifest.prepared_bytes,
         )
         prepare_weights(self._weights.ctypes.data)
@@ -163,10 +165,9 @@ class LoadedModel:
 
 def _check_functions(library: ctypes.CDLL, manifest: Manifest, path: Path) -> None:
     """Raises OptionError unless it is the library that a manifest describes."""
-    remedy = "save the model again"
     for end in ("", "_timed", "_prepare_memory", "_prepare_weights", "_memory_bytes", "_weights_bytes"):
         if not hasattr(library, f"{manifest.name}{end}"):
-            raise OptionError(f"{path} has no function {manifest.name}{end}", remedy=remedy)
+            raise OptionError(f"{path} has no function {manifest.name}{end}", remedy=_BUILD_AGAIN)
     wanted = {
         f"{manifest.name}_memory_bytes": manifest.memory_bytes,
         f"{manifest.name}_weights_bytes": manifest.weights_bytes + manifest.prepared_bytes,
@@ -175,15 +176,14 @@ def _check_functions(library: ctypes.CDLL, manifest: Manifest, path: Path) -> No
         function = library[name]
         function.restype, function.argtypes = ctypes.c_size_t, []
         if function() != size:
-            raise OptionError(f"{path}: {name}() is {function()}, and {MANIFEST} has {size}", remedy=remedy)
+            raise OptionError(f"{path}: {name}() is {function()}, and {MANIFEST} has {size}", remedy=_BUILD_AGAIN)
 
 
-def _content(path: Path, size: int, digest: str, further: int = 0) -> _Bytes:
-    """The bytes of a file, and room for further ones.
+def _content(path: Path, size: int, digest: str, remedy: str, further: int = 0) -> _Bytes:
+    """The bytes of a file, and room for so many further ones.
 
-    Raises OptionError unless it has just so many, with that SHA-256, ResourceError where memory lacks.
+    Raises OptionError with the remedy unless it has just so many, with that SHA-256, ResourceError where memory lacks.
     """
-    remedy = "save the model again"
     try:
         with opened(path) as file:
             present = os.fstat(file.fileno()).st_size
