@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from polydl.errors import ExecutionError
 from polydl.ir.measurement import Sample
-from polydl.libraries.measuring import ShapeMeasuring
+from polydl.libraries.measuring import ShapeMeasuring, medians
 from polydl.libraries.shapes import Shape
 from polydl.libraries.unit import ORIGINAL
 from polydl.optimization.optimize import optimize
@@ -72,7 +72,7 @@ def held_out(
                 machine, toolchain, folder, seed=seed, records=records, timeout_seconds=timeout_seconds
             ) as measuring:
                 measured = measuring.measurements(scop, [library.kernel, *([winner] if winner is not None else [])])
-            times = {name: each.seconds_median for name, each in measured.items() if each.seconds_median is not None}
+            times = medians(measured)
             if library.kernel.id not in times:
                 raise ExecutionError(
                     f"the library fails or is wrong at {', '.join(f'{name}={size}' for name, size in shape.items())}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +29,11 @@ _BUDGET_SECONDS = 10.0
 # Where kernels share a process, hundreds of shapes are measured: what a decision is fitted to needs to be right in the
 # mean, while a winner has to be right by itself.
 _SHARED_ROUNDS, _SHARED_SAMPLE_PART, _SHARED_BUDGET_SECONDS = 5, 0.1, 1.0
+
+
+def medians(measured: Mapping[str, Measurement]) -> dict[str, float]:
+    """The median seconds of those that have a time, by id."""
+    return {name: each.seconds_median for name, each in measured.items() if each.seconds_median is not None}
 
 
 class ShapeMeasuring:
@@ -93,8 +98,7 @@ class ShapeMeasuring:
 
     def times(self, scop: Scop, kernels: Sequence[KernelSource]) -> dict[str, float]:
         """Median seconds of ``measurements``."""
-        measured = self.measurements(scop, kernels)
-        return {name: each.seconds_median for name, each in measured.items() if each.seconds_median is not None}
+        return medians(self.measurements(scop, kernels))
 
     def measurements(self, scop: Scop, kernels: Sequence[KernelSource]) -> dict[str, Measurement]:
         """What was measured of the kernels and of the original nest, by id, at the shape of ``scop``.

@@ -14,8 +14,8 @@ from polydl.models.kernel_text import element_wise, function_text, operand_param
 from polydl.models.layout import Image, Layout, brackets, declared, in_words, nest
 
 Pair = tuple[int, int]
-#: less than any finite element
-LEAST = "-3.402823466e+38f"
+# The least finite element.
+_LEAST = "-3.402823466e+38f"
 
 
 @dataclass(frozen=True)
@@ -78,13 +78,13 @@ class Pooling(WithoutScratch):
         return function_text(function, output, parameters, [each for each in nests if each])
 
     def _first(self, image: Image, output: Image) -> str:
-        """What a maximum begins with: a pixel that is in every window, or else less than any finite element."""
+        """What a maximum begins with: a pixel that is in every window, or else the least finite element."""
         places = []
         for axis, (name, extent, outputs) in enumerate(
             (("y", image.height, output.height), ("x", image.width, output.width))
         ):
             if (outputs - 1) * self.stride[axis] >= extent:
-                return LEAST
+                return _LEAST
             places.append(name if self.stride[axis] == 1 else f"{name} * {self.stride[axis]}")
         return f"input[n][t][{places[0]}][{places[1]}][k]"
 

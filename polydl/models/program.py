@@ -223,8 +223,9 @@ def _entering(library: str) -> list[str]:
         f"if [ -e {MANIFEST} ]; then",
         f"  bytes=$(wc -c < {library})",
         f"  sha256=$(sha256sum {library} | cut -c 1-64)",
-        f"""  sed -i "s/^ \\"library_bytes\\": [0-9]*/ \\"library_bytes\\": $bytes/" {MANIFEST}""",
-        f"""  sed -i "s/^ \\"library_sha256\\": \\"[0-9a-f]*/ \\"library_sha256\\": \\"$sha256/" {MANIFEST}""",
+        # In one step, after which both are those of the new library.
+        """  sed -i -e "s/^ \\"library_bytes\\": [0-9]*/ \\"library_bytes\\": $bytes/" \\""",
+        f"""    -e "s/^ \\"library_sha256\\": \\"[0-9a-f]*/ \\"library_sha256\\": \\"$sha256/" {MANIFEST}""",
         "fi",
     ]
 

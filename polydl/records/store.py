@@ -29,7 +29,7 @@ from polydl.errors import RecordsError, ResourceError
 from polydl.execute.resources import DISK_FULL, disk_full
 from polydl.records.line import MOST_LINE_BYTES, OtherPolydlError, from_line, to_line
 from polydl.records.record import Record
-from polydl.system.files import replacing
+from polydl.system.files import opened, replacing
 
 _SUFFIX = ".jsonl"
 _BACKUP = ".bak"
@@ -354,8 +354,7 @@ def _identity(line: bytes) -> bytes:
 def _parsed(path: Path) -> Iterator[tuple[bytes, Record | Damage]]:
     """The lines that the file had when it was opened; see ``_lines``. Raises RecordsError."""
     try:
-        with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
-            _require_file(file.fileno())
+        with opened(path) as file:
             # Wait for a writer to finish its line.
             fcntl.flock(file, fcntl.LOCK_SH)
             end = os.fstat(file.fileno()).st_size
