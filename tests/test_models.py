@@ -354,6 +354,17 @@ def test_kernels_prepare_the_weights_of_a_linear_layer(tmp_path: Path) -> None:
     assert kernel(nest, machine, KernelOptions(records=tmp_path / "records")) == kernels[nest]
 
 
+@pytest.mark.slow
+@pytest.mark.native
+def test_a_kernel_that_can_not_be_kept_is_taken_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "answers").mkdir()
+    (tmp_path / "answers").chmod(0o777)
+    nest = OperatorNest("void kernel(float a[64]) {\n  for (int i = 0; i < 64; ++i)\n    a[i] = 2.0f * a[i];\n}\n")
+    with pytest.warns(UserWarning, match=r"optimizes kernel_\w+ again: .*: the result is not kept: others than"):
+        best = kernel(nest, polydl.Machine.detect(threads=1), KernelOptions(top_k=1, max_variants=2, records=tmp_path))
+    assert best.seconds is not None
+
+
 def test_values_that_are_needed_at_once_share_no_memory() -> None:
     graph, _ = residual_graph()
     layouts = choose(graph)

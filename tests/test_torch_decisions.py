@@ -64,3 +64,21 @@ def test_what_others_may_have_put_there_is_replaced(tmp_path: Path, put: Callabl
     (tmp_path / "models").chmod(0o777)
     with pytest.raises(polydl.PolydlError, match="others than its owner"):
         keep(tmp_path, DIGEST, TimingVerdict({}, {}))
+
+
+@pytest.mark.peers
+@pytest.mark.native
+def test_a_choice_that_can_not_be_kept_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from torch import nn
+    from torch_models import data
+    from written_nests import keep_nests_as_written
+
+    from polydl.torch import optimize
+
+    keep_nests_as_written(monkeypatch)
+    (tmp_path / "models").mkdir()
+    (tmp_path / "models").chmod(0o777)
+    with pytest.warns(UserWarning, match="compares with PyTorch again: .*: the choice is not kept") as warned:
+        fast = optimize(nn.Linear(8, 8).eval(), data(3, 8), threads=1, records=tmp_path)
+    assert fast.native_calls == 1
+    assert [each.filename for each in warned] == [__file__]

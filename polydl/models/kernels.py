@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polydl.errors import PolydlError
+from polydl.errors import PolydlError, ResourceError
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.machine import Machine
@@ -154,7 +155,11 @@ def _optimized(
         if best.compiled:
             contents["object"] = best.compiled
         document = {**optimization_document(result), "kernel": kept}
-        answers.keep(Path(records), digest, answers.Answer(document, contents))
+        try:
+            answers.keep(Path(records), digest, answers.Answer(document, contents))
+        except ResourceError as error:
+            # It is a kernel all the same.
+            warnings.warn(f"the next time optimizes {function} again: {error}", stacklevel=2)
     return best
 
 

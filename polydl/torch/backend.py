@@ -150,10 +150,7 @@ def compile_graph(
     except PolydlError as error:
         return _itself(graph, error.message)
 
-    def run(*inputs: Any) -> Any:
-        return programs(*inputs)
-
-    return run
+    return programs
 
 
 def _itself(graph: torch.fx.GraphModule, reason: str) -> Callable[..., Any]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import copy
 import inspect
+import warnings
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from math import isnan
@@ -177,10 +177,9 @@ def _values_of_now(program: Exported, steps: Sequence[NativeStep | ForeignStep])
 
 def _is_same(value: Any, wanted: Any) -> bool:
     """Whether a value other than a tensor is the one of the example; what is no number is the same as itself."""
-    if isinstance(value, torch.Tensor) or not isinstance(value, type(wanted)):
+    if not isinstance(value, type(wanted)):
         return False
-    both_nan = isinstance(wanted, float) and isnan(wanted) and isnan(value)
-    return both_nan or bool(value == wanted)
+    return bool(value == wanted) or (isinstance(wanted, float) and isnan(wanted) and isnan(value))
 
 
 def optimize(
@@ -238,9 +237,10 @@ def optimize(
     decision, fast = _decided(example, program, plain, kernels, machine, assembled)
     fast = _right(model, example, fast)
     if directory is not None and digest is not None:
-        # Without it, the next time compares again.
-        with suppress(ResourceError):
+        try:
             keep(directory, digest, decision)
+        except ResourceError as error:
+            warnings.warn(f"the next time compares with PyTorch again: {error}", stacklevel=2)
     return fast
 
 
