@@ -31,7 +31,8 @@ def load(folder: str | Path) -> LoadedModel:
     """The model in a folder that ``save`` wrote. What becomes of the folder later changes nothing.
 
     Raises OptionError if there is none, if it is not complete, or if its library or weights are not those that were
-    saved, and MissingComponentError if the library can't be loaded.
+    saved, MissingComponentError if the library can't be loaded, and ResourceError where memory or room for temporary
+    files lacks.
     """
     return LoadedModel(Path(folder))
 
