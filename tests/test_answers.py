@@ -15,7 +15,7 @@ import pytest
 
 from polydl.emitted_names import FileKind
 from polydl.errors import ResourceError
-from polydl.records.answers import Answer, Refused, find, forget, keep, restore
+from polydl.records.answers import Answer, Refused, find, forget, keep, restore, written_files
 
 QUESTION, OTHER = "0123456789abcdef01234567", "f" * 24
 FILES: dict[FileKind, bytes] = {
@@ -39,6 +39,34 @@ def folder(records: Path, question: str = QUESTION) -> Path:
 def document(records: Path) -> dict[str, Any]:
     stored: dict[str, Any] = json.loads((folder(records) / "document.json").read_bytes())
     return stored
+
+
+def test_files_that_another_result_has_replaced_are_no_answer(tmp_path: Path) -> None:
+    """At whatever moment the other one is written."""
+    written = {str(kind): path for kind, path in restore(Answer(DOCUMENT, FILES), tmp_path).items()}
+    digest = hashlib.sha256(FILES["library"]).hexdigest()
+    assert written_files(written, digest) == FILES
+    (tmp_path / "libmatmul_polydl.so").write_bytes(b"another")
+    with pytest.raises(ResourceError, match="another has taken its place"):
+        written_files(written, digest)
+    (tmp_path / "libmatmul_polydl.so").unlink()
+    with pytest.raises(ResourceError, match="the result is not kept: No such file"):
+        written_files(written, digest)
+
+
+def test_what_is_replaced_while_it_is_read_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = {str(kind): path for kind, path in restore(Answer(DOCUMENT, FILES), tmp_path).items()}
+    real = Path.read_bytes
+
+    def replaced(path: Path) -> bytes:
+        content = real(path)
+        if path == written["readme"]:
+            restore(Answer(DOCUMENT, dict.fromkeys(FILES, b"another")), tmp_path)
+        return content
+
+    monkeypatch.setattr(Path, "read_bytes", replaced)
+    with pytest.raises(ResourceError, match="another has taken its place"):
+        written_files(written, hashlib.sha256(FILES["library"]).hexdigest())
 
 
 def test_an_answer_comes_back(records: Path) -> None:

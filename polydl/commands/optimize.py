@@ -281,7 +281,7 @@ def _optimized(
     warn_of_store(result)
     end_if_interrupted(result)
     if digest is not None and result.winner is not None and not failures:
-        keep_answer(records, digest, document, result.files)
+        keep_answer(records, digest, document, result.files, result.library_sha256)
     if not run["run"] or result.winner is not None or result.files.get("c"):
         return 0
     if run["shard"] is not None and not result.picks:

@@ -76,16 +76,14 @@ def warn_of_odd_answer(path: Path, reason: str) -> None:
     warn(f"the stored answer is passed over, and the work is done anew: {path}: {reason}")
 
 
-def keep_answer(directory: Path, question: str, document: Mapping[str, Any], files: Mapping[str, Path]) -> None:
+def keep_answer(
+    directory: Path, question: str, document: Mapping[str, Any], files: Mapping[str, Path], library_sha256: str
+) -> None:
     """Store a document and the winner's files as the answer to a question; if that can't be done, say so."""
-    from polydl.emitted_names import FILE_KINDS
     from polydl.errors import ResourceError
-    from polydl.records.answers import Answer, keep
+    from polydl.records.answers import Answer, keep, written_files
 
     try:
-        contents = {kind: files[kind].read_bytes() for kind in FILE_KINDS if kind in files}
-        keep(directory, question, Answer(dict(document), contents))
+        keep(directory, question, Answer(dict(document), written_files(files, library_sha256)))
     except ResourceError as error:
         warn(str(error))
-    except OSError as error:
-        warn(f"the result is not kept: {error}")

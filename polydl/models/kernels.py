@@ -114,7 +114,6 @@ def _optimized(
     options: KernelOptions,
     installed: Sequence[str] | None,
 ) -> OperatorKernel:
-    from polydl.emitted_names import FILE_KINDS, FileKind
     from polydl.optimization.optimize import optimize
     from polydl.records import answers
     from polydl.records.store import default_directory
@@ -149,13 +148,11 @@ def _optimized(
     best = OperatorKernel(function, result.source, **kept)
     best = replace(best, compiled=object_of(best))
     if digest is not None and records:
-        contents: dict[FileKind, bytes] = {
-            kind: result.files[kind].read_bytes() for kind in FILE_KINDS if kind in result.files
-        }
-        if best.compiled:
-            contents["object"] = best.compiled
         document = {**optimization_document(result), "kernel": kept}
         try:
+            contents = answers.written_files(result.files, result.library_sha256)
+            if best.compiled:
+                contents["object"] = best.compiled
             answers.keep(Path(records), digest, answers.Answer(document, contents))
         except ResourceError as error:
             # It is a kernel all the same.

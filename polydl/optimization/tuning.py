@@ -9,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from polydl.emitted_names import FILE_KINDS
 from polydl.errors import OptionError, PolydlError
 from polydl.execute.contract import Executor
 from polydl.execute.toolchain import found_compilers
@@ -152,8 +151,8 @@ def _one(
     replaceable = kept is None or (isinstance(kept, answers.Refused) and not kept.remedy)
     if digest is not None and replaceable and not failed:
         # What can't be kept is measured again the next time.
-        with suppress(PolydlError, OSError):
-            contents = {kind: result.files[kind].read_bytes() for kind in FILE_KINDS if kind in result.files}
+        with suppress(PolydlError):
+            contents = answers.written_files(result.files, result.library_sha256)
             answers.keep(records, digest, answers.Answer(document, contents))
     return Tuned(nest, machine.cpu_id, "ok", "", document, False, 0.0)
 

@@ -113,6 +113,29 @@ def find(records: Path, question: str) -> Answer | Refused | None:
         return Refused(folder, f"it can't be read ({error.strerror})")
 
 
+def written_files(files: Mapping[str, Path], library_sha256: str) -> dict[FileKind, bytes]:
+    """The contents of a winner's files. ``library_sha256`` is that of the library as it was written.
+
+    Raises ResourceError if one can't be read, or if another result has taken their place.
+    """
+    remedy = "write each result to a folder of its own"
+    try:
+        # While the library is there, which is read last, no file has been replaced.
+        contents = {kind: files[kind].read_bytes() for kind in sorted(FILE_KINDS, key=_library_last) if kind in files}
+    except OSError as error:
+        text = f"the result is not kept: {error.strerror}"
+        raise ResourceError(text, file=error.filename, remedy=remedy) from None
+    if _digest(contents.get("library", b"")) != library_sha256:
+        text = "the result is not kept: another has taken its place"
+        raise ResourceError(text, file=str(files.get("library", "")), remedy=remedy)
+    return contents
+
+
+def _library_last(kind: FileKind) -> bool:
+    """The key of the order in which files are written together."""
+    return kind == "library"
+
+
 def keep(records: Path, question: str, answer: Answer) -> None:
     """Store an answer in place of an older one. Raises ResourceError."""
     folder = records / _FOLDER
@@ -145,7 +168,7 @@ def keep(records: Path, question: str, answer: Answer) -> None:
 def restore(answer: Answer, directory: Path) -> dict[FileKind, Path]:
     """Write the winner's files into a directory, in place of older ones. Their paths. Raises ResourceError."""
     names = emitted_names(answer.function, directory)
-    kinds = sorted(answer.files, key=lambda kind: kind == "library")
+    kinds = sorted(answer.files, key=_library_last)
     write_together({names[kind]: answer.files[kind] for kind in kinds})
     return {kind: names[kind] for kind in answer.files}
 
