@@ -114,6 +114,39 @@ def test_a_step_that_cannot_be_taken_says_why(tmp_path: Path, steps: tuple[Step,
         apply(parse(tmp_path, PRODUCT), Variant(steps), KERNELS)
 
 
+TRANSPOSED = """\
+void transposed(float out[8][13][13], float in[8][6][6], float w[8][8][3][3]) {
+#pragma scop
+  for (int c = 0; c < 8; ++c)
+    for (int y = 0; y < 6; ++y)
+      for (int x = 0; x < 6; ++x)
+        for (int o = 0; o < 8; ++o)
+          for (int i = 0; i < 3; ++i)
+            for (int j = 0; j < 3; ++j)
+              out[o][2 * y + i][STEP * x + j] += in[c][y][x] * w[c][o][i][j];
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize(("stride", "rows"), [(2, False), (3, True)])
+def test_rows_of_a_call_have_no_elements_in_common(tmp_path: Path, stride: int, rows: bool) -> None:
+    """Those of a transposed convolution have, where its taps reach farther than its strides."""
+    width = 5 * stride + 3
+    scop = parse(tmp_path, TRANSPOSED.replace("[13][13]", f"[13][{width}]").replace("STEP", str(stride)))
+    variant = Variant((UseMicrokernel(0, "c", "j", "y", "c", (), ("x",)),))
+    if rows:
+        apply(scop, variant, KERNELS)
+    else:
+        with pytest.raises(IllegalVariantError, match="can't compute out of nest 0 in rows of x: they have elements"):
+            apply(scop, variant, KERNELS)
+    space = pipeline.space_on(scop, machine_with(2, 32), microkernel="c")
+    variants = pipeline.generate(space, max_variants=100).variants
+    calls = [step for each in variants for step in each.steps if isinstance(step, UseMicrokernel)]
+    assert calls
+    assert any(call.rows for call in calls) is rows
+
+
 def with_another_name(value: Any) -> Iterator[Any]:
     """What a field holds, with one of its names that nothing has."""
     if isinstance(value, str):

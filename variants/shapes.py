@@ -199,6 +199,8 @@ def _refused(shape: Shape, kernel: Microkernel, extents: Mapping[int, int]) -> s
     """Why the kernel can't do this shape or one of its shorter last tiles, or None."""
     match = shape.match
     assert match is not None
+    if match.overlaps(shape.m, shape.n, shape.rows):
+        return "rows of columns of the output overlap"
     length = prod(extents[loop] for loop in shape.batch)
     roles = ((match.m, shape.m), (match.n, shape.n), (match.k, shape.k))
     ends = [[size for size, times in _pieces(extents[loop], size) if times] for loop, size in roles]

@@ -7,6 +7,7 @@ n and k; the names of the loops and their order do not matter.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -109,6 +110,21 @@ class GemmMatch:
     def ldb(self) -> int:
         """B's leading dimension: the larger of its two strides."""
         return max(self.stride_bn, self.stride_bk)
+
+    def overlaps(self, m: int, n: int, rows: Sequence[tuple[int, int]]) -> bool:
+        """Whether rows of m by n elements of C have some in common, as the taps of a transposed convolution do.
+
+        ``rows`` are the loops that make them, each with its iterations. A call keeps its part of C in registers, so
+        that it would write what another row of it has added over.
+        """
+        for steps in product(*(range(1 - count, count) for _, count in rows)):
+            distance = abs(sum(self.form.strides_c[loop] * step for (loop, _), step in zip(rows, steps, strict=True)))
+            columns = distance // self.ldc
+            if any(steps) and any(
+                between < n and abs(distance - between * self.ldc) < m for between in (columns, columns + 1)
+            ):
+                return True
+        return False
 
 
 @dataclass(frozen=True)

@@ -151,6 +151,11 @@ class Applied:
             raise IllegalVariantError(f"variant {self.variant.id} is illegal: {self.violations[0].reason(self.scop)}")
         proved(self.scop, self.prepared, self.rewritten.dependences)
         for site in self.sites.values():
+            if site.rows_overlap:
+                raise IllegalVariantError(
+                    f"`{site.kernel.name}` can't compute {site.use.operands[0]} of nest {site.nest} in rows of "
+                    f"{', '.join(site.use.row_loops)}: they have elements in common"
+                )
             for _, shape in site.gemm.shapes():
                 refusal = site.kernel.rejects(shape)
                 if refusal is not None:

@@ -90,6 +90,14 @@ class CallSite:
                 total *= -(-self.plan.extent(self._name(loop)) // tile.size)
         return total
 
+    @property
+    def rows_overlap(self) -> bool:
+        """Whether rows of columns of one call have elements of C in common, which no microkernel computes."""
+        step, nest = self.plan.microkernel, self.plan.nest
+        assert step is not None
+        rows = [(nest.depth + nest.loops.index(name), ends(self.plan, name)[0]) for name in step.rows]
+        return self.match.overlaps(self.gemm.m[0], self.gemm.n[0], rows)
+
     def _name(self, loop: Loop) -> str:
         return self.plan.nest.loops[loop.iterator - self.plan.nest.depth]
 
