@@ -216,6 +216,10 @@ def test_what_is_factored_is_well_conditioned(tmp_path: Path) -> None:
     scop = parse(tmp_path, FACTORIZATION)
     assert divided_by_diagonals(scop) == {"A"}
     assert divided_by_diagonals(parse(tmp_path, PRODUCT)) == set()
+    # What is divided by may lie in a scalar, as in Numerical Recipes' Cholesky.
+    root = "double x = A[i][i]; x -= A[i][0]; A[i][i] = sqrt(x)"
+    scalar = FACTORIZATION.replace("A[i][i] = sqrt(A[i][i])", root).replace(" /= A[j][j]", " /= 3")
+    assert divided_by_diagonals(parse(tmp_path, scalar)) == {"A"}
     # The exponential of a large number is infinite.
     exponential = FACTORIZATION.replace("sqrt", "exp").replace(" /= A[j][j]", " /= 3")
     assert divided_by_diagonals(parse(tmp_path, exponential)) == set()

@@ -255,7 +255,8 @@ def test_all_of_an_array_changes_from_turn_to_turn() -> None:
 
 def integers_of(directory: Path, statement: str, element: str = "int", read: str = "int") -> str:
     loop = f"void f({element} c[9], const {read} a[9]) {{\n#pragma scop\nfor (int i = 0; i < 9; i++)\n"
-    return drawn_integers(parse(directory, f"#include <math.h>\n{loop}{statement};\n#pragma endscop\n}}\n"))
+    head = "#include <math.h>\n#include <stdint.h>\nenum side { LEFT };\n"
+    return drawn_integers(parse(directory, f"{head}{loop}{statement};\n#pragma endscop\n}}\n"))
 
 
 def test_where_integers_are_divided_they_are_small(tmp_path: Path) -> None:
@@ -272,6 +273,10 @@ def test_where_integers_are_divided_they_are_small(tmp_path: Path) -> None:
         ("a[i] < 0 ? 0 : a[i] > 255.0f ? 255.0f : a[i]", "unsigned char", "bytes"),
         ("a[i] >= 127.0f ? 127.0f : fmaxf(a[i], -128.0f)", "signed char", "bytes"),
         ("-128.0f < a[i] ? fminf(127.0f, a[i]) : -128.0f", "signed char", "bytes"),
+        ("a[i] < 0 ? 0 : a[i] > 255.0f ? 255 : (uint8_t)a[i]", "uint8_t", "bytes"),
+        ("a[i] < 0 ? 0 : a[i] > 255.0f ? 255 : (int8_t)a[i]", "uint8_t", "small"),
+        ("a[i] < 0 ? (uint8_t)a[i] : a[i] > 255.0f ? 255 : a[i]", "uint8_t", "small"),
+        ("fminf(fmaxf((enum side)a[i], 0.0f), 255.0f)", "unsigned char", "small"),
         ("fminf(fmaxf(a[i], 0.0f), 255.0f)", "signed char", "small"),
         ("fminf(fmaxf(a[i], -1.0f), 255.0f)", "unsigned char", "small"),
         ("a[i] > 0 ? 0 : a[i] > 255.0f ? 255.0f : a[i]", "unsigned char", "small"),

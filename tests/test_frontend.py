@@ -395,3 +395,14 @@ def test_a_region_that_takes_isl_too_long_is_an_error_of_the_file(
             parse(path)
         assert (caught.value.file, caught.value.line) == (str(path), 2)
         assert caught.value.remedy
+
+
+def test_casts_have_the_types_that_elements_have(tmp_path: Path) -> None:
+    path = tmp_path / "nest.c"
+    path.write_text(
+        "#include <stdint.h>\ntypedef short sample;\n#define NARROW(x) ((uint8_t)(x))\n"
+        "void f(uint8_t c[9], const float a[9])\n{\n  for (int i = 0; i < 9; i++)\n"
+        "    c[i] = NARROW((sample)a[i] + (int64_t)(double)a[8 - i]);\n}\n"
+    )
+    casts = [node.text for node in parse(path).statements[0].body.walk() if node.kind == "cast"]
+    assert casts == ["unsigned char", "short", "long", "double"]

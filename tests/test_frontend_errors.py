@@ -140,6 +140,14 @@ def test_a_function_that_has_no_header_can_be_declared() -> None:
     assert raised.value.remedy == "declare it, or include the header that does"
 
 
+def test_what_helpers_call_may_have_names_of_pets(tmp_path: Path) -> None:
+    path = tmp_path / "nest.c"
+    helpers = "static int max(int a, int b) { return a > b ? a : b; }\nstatic int clip(int a) { return max(a, 3); }\n"
+    loop = "#pragma scop\nfor (int i = 0; i < 9; i++) a[i] = clip(a[i]);\n#pragma endscop\n"
+    path.write_text(f"{helpers}void f(int a[9])\n{{\n{loop}}}\n")
+    assert parse(path).functions[0].name == "clip"
+
+
 def test_loops_of_main_do_not_hide_those_of_another_function(tmp_path: Path) -> None:
     path = tmp_path / "program.c"
     started = "int main(void)\n{\n  static float a[4];\n  for (int i = 0; i < 4; ++i)\n    a[i] = 1;\n  f(a);\n}\n"

@@ -9,6 +9,7 @@ from contextlib import suppress
 import numpy as np
 
 from polydl.element_types import element_dtype, is_floating
+from polydl.errors import UnsupportedConstructError
 from polydl.execute.arrays import SHORT_BYTES, Integers
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Expression, Statement
@@ -55,20 +56,29 @@ def _is_held(scop: Scop, statement: Statement, array: str) -> bool:
     if body.text != "=" or len(body.arguments) != 2:
         return False
     value = body.arguments[1]
-    casts = [node for node in value.walk() if node.kind == "cast" and node.text not in _REAL]
-    inside = all(
-        _fits(_interval(statement, each.arguments[0]), each.text)
-        for each in casts
-        if _reads_real(scop, statement, each)
-    )
+    inside = _converts_what_fits(scop, statement, value, ())
     return inside and _fits(_interval(statement, value), scop.array(array).element)
+
+
+def _converts_what_fits(scop: Scop, statement: Statement, node: Expression, known: Known) -> bool:
+    """Whether all casts of real numbers to integers in an expression are of numbers that these hold."""
+    converts = node.kind == "cast" and node.text not in _REAL and _reads_real(scop, statement, node)
+    if converts and not _fits(_interval(statement, node.arguments[0], known), node.text):
+        return False
+    within = [known] * len(node.arguments)
+    if node.text == "?:":
+        for side, holds in ((1, True), (2, False)):
+            within[side] = (*known, *_told(statement, node.arguments[0], known, holds=holds))
+    return all(
+        _converts_what_fits(scop, statement, part, there) for part, there in zip(node.arguments, within, strict=True)
+    )
 
 
 def _fits(interval: Interval, element: str) -> bool:
     """Whether bytes or shorts of a type hold all numbers of an interval; longer integers are not asked for."""
     try:
         dtype = element_dtype(element)
-    except KeyError:
+    except UnsupportedConstructError:
         return False
     if dtype.kind not in "iu" or dtype.itemsize > SHORT_BYTES:
         return False
@@ -165,12 +175,19 @@ def divided_by_diagonals(scop: Scop) -> frozenset[str]:
     """Square matrices of real numbers by elements of whose diagonal the nest divides, or takes the root of them.
 
     Factorizations do, and the solution of triangular systems. Rounding errors then grow with the condition of the
-    matrix, and that of a random one is bad.
+    matrix, and that of a random one is bad. An element may have been copied to a local scalar or array beforehand.
     """
+    divisors = [(statement, reference) for statement in scop.statements for reference in _divisors(statement.body)]
+    between = {statement.access(reference).array for statement, reference in divisors}
+    divisors += [
+        (statement, statement.body.arguments[1].text)
+        for statement in scop.statements
+        if statement.body.text == "=" and statement.body.arguments[1].kind == "access"
+        if any(scop.array(each.array).storage == "local" and each.array in between for each in statement.writes)
+    ]
     return frozenset(
         access.array
-        for statement in scop.statements
-        for reference in _divisors(statement.body)
+        for statement, reference in divisors
         for access in (statement.access(reference),)
         if access.subscripts is not None
         and len(access.subscripts) == 2

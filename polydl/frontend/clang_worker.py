@@ -40,6 +40,8 @@ from polydl.frontend.walk import preorder
 _DETAILED_PREPROCESSING = 1
 # Most levels of constants that are computed from constants, and of assignments inside of others.
 _ROUNDS = 16
+# What a statement begins with that no declaration does.
+_STATEMENTS = frozenset({"for", "if", "while", "do", "switch", "return", "{"})
 
 
 class Parser:
@@ -107,7 +109,16 @@ def _source_error(
     message = diagnostic.spelling
     undeclared = [re.fullmatch(r"use of undeclared identifier '(\w+)'.*", each.spelling) for each in diagnostics]
     names = list(dict.fromkeys(match[1] for match in undeclared if match))
-    words = re.findall(r"\w+", construct or "")
+    there = re.match(r"\s*(\w+|\{)", view.text[place.offset :]) if where == file and place.file else None
+    word = there[1] if there else None
+    if message.startswith("expected identifier or '('") and word in _STATEMENTS:
+        return SourceError(
+            "a statement stands outside of any function",
+            file=where,
+            line=line,
+            construct=construct,
+            remedy="put the loops into a function, whose parameters are their arrays and sizes",
+        )
     remedy = "mend the C; this is what Clang says about it"
     if undeclared[0]:
         defined = "it as a macro" if len(names) == 1 else "them as macros"
@@ -117,9 +128,8 @@ def _source_error(
         remedy = "declare it, or include the header that does"
     elif "file not found" in message:
         remedy = "name the folder of the header with -I DIR (include_directories in Python)"
-    elif message.startswith("expected ") and (replaced := [name for name in macros if name in words]):
-        options = " ".join(f"-D {name}" for name in replaced)
-        remedy = f"{options} puts a number in the place of that name here: leave out the option or the definition"
+    elif message.startswith("expected ") and word in macros:
+        remedy = f"-D {word} puts a number in the place of that name here: leave out the option or the definition"
     elif "overflow" in message:
         remedy = "compute the size in long, such as 100000L * 100000"
     return SourceError(
@@ -220,6 +230,7 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
             for branch in reader.branches
         ],
         "callees": [asdict(reader.callees[name]) for name in sorted(reader.callees)],
+        "cast_types": reader.cast_types,
     }
 
 

@@ -47,6 +47,8 @@ class Translator:
     names: Mapping[str, str]
     #: pet's names of arrays that stand for integers in the view that pet read
     data: frozenset[str]
+    #: the types of casts as they are written, and as elements of arrays have them
+    cast_types: Mapping[str, str]
     #: number that was added to all subscripts in that view; it is subtracted here
     shift: int = 0
     #: every access so far, in the order of evaluation
@@ -67,7 +69,8 @@ class Translator:
         if kind in ("int", "double"):
             return Expression("literal", node["text"])
         if kind in ("call", "cast"):
-            return Expression(kind, node["text"], tuple(self._translate(argument, domain) for argument in arguments))
+            text = self.cast_types.get(node["text"], node["text"]) if kind == "cast" else node["text"]
+            return Expression(kind, text, tuple(self._translate(argument, domain) for argument in arguments))
         domains = [domain] * len(arguments)
         if node["text"] == "?:":
             domains[1] = self._may_hold(arguments[0], domain, True)

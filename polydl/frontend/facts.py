@@ -169,6 +169,8 @@ class SourceFacts:
     branches: tuple[Branch, ...]
     #: the file's functions that are called, by their names
     callees: tuple[PureFunction, ...]
+    #: the types of casts as they are written, and as elements of arrays have them: ``uint8_t``, ``unsigned char``
+    cast_types: Mapping[str, str]
 
     @staticmethod
     def from_json(result: Mapping[str, Any]) -> SourceFacts:
@@ -193,6 +195,7 @@ class SourceFacts:
             constructs=tuple(Construct(**fields) for fields in result["constructs"]),
             branches=tuple(Branch(**fields) for fields in result["branches"]),
             callees=tuple(PureFunction(**{**each, "calls": tuple(each["calls"])}) for each in result["callees"]),
+            cast_types=result["cast_types"],
         )
 
 

@@ -122,6 +122,7 @@ class FunctionReader:
         self.typed_integers: list[TypedInteger] = []
         self.subscripts: list[tuple[int, int]] = []
         self.idle_casts: list[tuple[int, int]] = []
+        self.cast_types: dict[str, str] = {}
         self.blocks: list[tuple[int, int]] = []
         self._control_depth = 0
         self._condition_depth = 0
@@ -398,8 +399,11 @@ class FunctionReader:
         variable.references.append(VariableUse(offset, spelled, role, control, self._condition_depth > 0))
 
     def _cast(self, cursor: Any) -> None:
-        """Record a cast that changes no subscript and no bound; pet would treat the operand as data."""
+        """Record the type of a cast, and one that changes no subscript and no bound; pet would treat that as data."""
         operand = list(cursor.get_children())[-1]
+        shape = shape_of(cursor.type)
+        if shape.problem is None:
+            self.cast_types[cursor.type.spelling] = shape.element
         source, target = operand.type.get_canonical().kind, cursor.type.get_canonical().kind
         if source not in _INTEGERS or target not in _INTEGERS:
             return

@@ -255,7 +255,7 @@ class _Builder:
         by_name = {self.names[shown]: variable for shown, variable in self.variables.items()}
         for number, draft in enumerate(self.drafts):
             domain = draft.domain.set_tuple_name(f"S{number}")
-            translator = Translator(domain, self.names, self.data, self.shift)
+            translator = Translator(domain, self.names, self.data, self.facts.cast_types, self.shift)
             try:
                 draft.body = translator.body(draft.json["body"])
             except NotAffineError:

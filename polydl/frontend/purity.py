@@ -60,6 +60,8 @@ def remedy_of(function: Any, in_loop: bool) -> str:
     """What to do about a call of an impure ``function``, inside of a loop or between the loops of a region."""
     if function.spelling in _ALLOCATING:
         return _PASSED
+    if function.spelling in _RESERVED:
+        return "make it a macro, or rename it"
     if conf.lib.clang_Location_isInSystemHeader(function.location):
         return "take it out of the loops" if in_loop else _ROUND_LOOPS
     return _LOOPS_FOR_CALL if in_loop else f"{_ROUND_LOOPS}; or {_LOOPS_FOR_CALL}"
@@ -107,8 +109,9 @@ def _definitions(function: Any) -> Iterator[Any]:
 
 def _impurity(function: Any, main_file: str, callers: tuple[str, ...]) -> str | None:
     name = function.spelling
-    if name in _RESERVED:
-        return "pet has a meaning of its own for that name; make it a macro, or rename it"
+    if name in _RESERVED and not callers:
+        # Of what it calls in turn, pet sees nothing.
+        return "pet has a meaning of its own for that name"
     if name in CONVERSIONS:
         # They inspect the bits of a number through memory.
         return None
