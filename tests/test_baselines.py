@@ -377,6 +377,9 @@ def test_the_plain_nest_is_emitted_where_no_variant_is_as_fast(tmp_path: Path, m
     linked = [line.split("&&")[-1] for line in lines if "-shared" in line]
     assert linked
     assert all("-ffast-math" not in line for line in linked)
+    told = re.search(r"compiled with ([^.]*)\.", " ".join(" ".join(lines).split()))
+    assert told is not None
+    assert "-ffast-math" in told[1]
     document = optimization_document(result)
     jsonschema.validate(document, SCHEMA)
     assert document["best"]["plain"]

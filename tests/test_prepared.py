@@ -302,7 +302,7 @@ def test_both_ways_are_verified_timed_and_reported(tmp_path: Path) -> None:
     document = json.loads(json.dumps(optimization_document(result)))
     assert document["best"]["prepared"]["bytes"] == 64 * 128 * 4
     assert document["best"]["prepared"]["unprepared_seconds"] > 0
-    assert "product_run, with 32K prepared of b" in " ".join(answer_text(document, verbose=False).split())
+    assert "product_run, with 32KB prepared of b" in " ".join(answer_text(document, verbose=False).split())
     assert "product_prepare has prepared 32,768 bytes of b" in " ".join(result.source.replace("*", "").split())
     readme = " ".join((out / "README.txt").read_text(encoding="utf-8").split())
     assert "void product_prepare(const float b[64][128], void *prepared);" in readme

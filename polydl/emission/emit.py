@@ -151,14 +151,14 @@ def _indented(text: str) -> list[str]:
     return textwrap.wrap(text, 100, initial_indent="  ", subsequent_indent="      ")
 
 
-def processor_clause(machine: Machine, toolchain: Toolchain, interface: Interface, remedy: str) -> Clause:
-    """What code was tuned and compiled for. ``remedy`` is what to do where a processor lacks something."""
+def processor_clause(machine: Machine, toolchain: Toolchain, code: KernelSource, remedy: str) -> Clause:
+    """What code was tuned for and is compiled with. ``remedy`` is what to do where a processor lacks something."""
     used = ", ".join(processor.used_sets(toolchain.macros()))
-    text = f"Tuned for {machine.name}, and compiled with {' '.join(toolchain.flags)}."
+    text = f"Tuned for {machine.name}, and compiled with {' '.join(toolchain.emitted_flags(code))}."
     if used:
         text += (
             f" That uses {used}. On a processor that lacks any of these the loops run as they were written, and "
-            f"{interface.missing} names it: then {remedy} there."
+            f"{code.interface.missing} names it: then {remedy} there."
         )
     return Clause("Processor", text)
 
@@ -166,7 +166,7 @@ def processor_clause(machine: Machine, toolchain: Toolchain, interface: Interfac
 def _interface(winner: Winner, toolchain: Toolchain, foreign: ForeignCall | None) -> Interface:
     """What the kernel's callers are told, with what is known of the library that is compiled now."""
     interface = winner.kernel.interface
-    tuned = processor_clause(winner.machine, toolchain, interface, "optimize again")
+    tuned = processor_clause(winner.machine, toolchain, winner.kernel, "optimize again")
     clauses = [
         replace(clause, text=f"{clause.text}{_other_sizes(winner)}") if clause.topic == "Sizes" else clause
         for clause in interface.clauses

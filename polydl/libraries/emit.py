@@ -38,7 +38,7 @@ def emitted(library: ChosenLibrary, directory: Path | None) -> EmittedFiles:
     foreign = None if shapes is None else foreign_call(library.nest.source, code.function, shapes)
     if foreign is not None:
         code = replace(code, c="".join([foreign.definitions, code.c, foreign.function]))
-    contents = _interface(library, code.interface, foreign)
+    contents = _interface(library, code, foreign)
     files = write_unit(code, contents, _head(library, code, names), library.toolchain, names, MANIFEST)
     manifest = folder / MANIFEST[0]
     write_together({manifest: json.dumps(library_document(library), indent=1) + "\n"})
@@ -106,7 +106,7 @@ def _head(library: ChosenLibrary, code: KernelSource, names: Mapping[FileKind, P
     return head_comment(rows, code, library.toolchain, names)
 
 
-def _interface(library: ChosenLibrary, plain: Interface, foreign: ForeignCall | None) -> Interface:
+def _interface(library: ChosenLibrary, code: KernelSource, foreign: ForeignCall | None) -> Interface:
     product = library.product
     numerics = (
         "Sums may be added up in another order than the source's, in its precision; the compiler may fuse multiply and "
@@ -117,6 +117,6 @@ def _interface(library: ChosenLibrary, plain: Interface, foreign: ForeignCall | 
             f"The products of a tile are added up before they are multiplied by {product.scale}, in the "
             "source's precision; the compiler may fuse multiply and add."
         )
-    tuned = processor_clause(library.machine, library.toolchain, plain, "make the library again")
+    tuned = processor_clause(library.machine, library.toolchain, code, "make the library again")
     more = [Clause("Numerics", numerics), tuned, *([] if foreign is None else [tensors_clause(foreign)])]
-    return replace(plain, clauses=(*plain.clauses, *more))
+    return replace(code.interface, clauses=(*code.interface.clauses, *more))

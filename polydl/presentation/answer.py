@@ -106,7 +106,7 @@ def _prepared(document: Mapping[str, Any]) -> Iterator[str]:
     if not prepared["bytes"]:
         yield from wrapped(f"nothing is prepared of {names}: {function}_run does what {function} does", "  ")
         return
-    text = f"that is {function}_run, with {size(prepared['bytes'])} prepared of {names}"
+    text = f"that is {function}_run, with {size(prepared['bytes'])}B prepared of {names}"
     if prepared["unprepared_seconds"]:
         text += f"; {function} takes {duration(prepared['unprepared_seconds'])}"
     yield from wrapped(text, "  ")
