@@ -63,6 +63,8 @@ _UNSUPPORTED = {
     CursorKind.StmtExpr: ("a statement expression", "write its statements on their own"),
     CursorKind.CXX_UNARY_EXPR: ("sizeof", "write the number, or a macro for it"),
 }
+_OWN_STATEMENT = "make it a statement of its own"
+_COUNTED_DOWN = "count in its last part: for (int i = N - 1; i >= 0; --i)"
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,7 @@ class FunctionReader:
         self.blocks: list[tuple[int, int]] = []
         self._control_depth = 0
         self._condition_depth = 0
+        self._in_header = False
         self._data_in_control = False
         self._index_depth = 0
         self._subscript_depth = 0
@@ -185,12 +188,14 @@ class FunctionReader:
 
         def visit() -> None:
             self._control_depth += 1
+            self._in_header = True
             for child in header:
                 if child.kind == CursorKind.DECL_STMT:
                     for declared in child.get_children():
                         self._local(declared, loop_counter=True)
                 else:
                     self._expression(child, statement=True)
+            self._in_header = False
             self._control_depth -= 1
 
         self._check_step(header)
@@ -319,9 +324,7 @@ class FunctionReader:
         compound = cursor.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR
         if compound or operator == _ASSIGN:
             if not statement:
-                self._add(
-                    cursor, "an assignment inside an expression can't be modelled", "make it a statement of its own"
-                )
+                self._add(cursor, "an assignment inside an expression can't be modelled", _OWN_STATEMENT)
             self._expression(left, "update" if compound else "write")
             index = left.kind == CursorKind.DECL_REF_EXPR and shape_of(left.type).is_scalar_integer
             with self._index(index):
@@ -339,9 +342,8 @@ class FunctionReader:
         if operator in _INCREMENTS:
             role = "update"
             if not statement:
-                self._add(
-                    cursor, "an increment inside an expression can't be modelled", "make it a statement of its own"
-                )
+                remedy = _COUNTED_DOWN if self._in_header else _OWN_STATEMENT
+                self._add(cursor, "an increment inside an expression can't be modelled", remedy)
         elif operator == _ADDRESS_OF:
             role = "address"
             self._add(cursor, "taking an address can't be modelled", "use the array's elements with subscripts")

@@ -27,7 +27,7 @@ _FRAMES_PER_LEVEL = 5
 _REMEDIES = {
     "unsupported": "write it with for loops, array subscripts and arithmetic",
     "this type of unary operator is not supported": "write it with + - * / or a call of a function from math.h",
-    "this type of binary operator is not supported": "write it with + - * / and = += -= *= /=",
+    "this type of binary operator is not supported": "write it out, such as x = x % y for x %= y",
     "this type of statement is not supported": "write it with for, if and assignments",
     "unbalanced endscop pragma": "put #pragma scop and #pragma endscop into the same block",
     "missing increment": "write the increment in the loop's header",
