@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ FAILED_FOLDER = "failed"
 _MESSAGE_LINES = 20
 # A stage that took less is not shown.
 _LEAST_SECONDS = 0.05
+_COUNT = re.compile(r"^(all|\d+ of \d+) (?=samples )")
 
 
 def measured_table(document: Mapping[str, Any]) -> str:
@@ -61,8 +63,11 @@ def builds_text(document: Mapping[str, Any], *, verbose: bool) -> str:
     over = document["best"]["speedup_over_original"]
     if verbose and written["id"] != baseline["id"] and over is not None:
         text += f"; {over:.2f} times as fast as {written['name']} ({duration(written['seconds'])})"
-    said = dict.fromkeys(part for one in (baseline, written) for part in one["message"].split("; ") if part)
-    return "; ".join([text, *said])
+    said: dict[str, str] = {}
+    for part in (part for one in (baseline, written) for part in one["message"].split("; ") if part):
+        # How many of the source's own build were disturbed would look like another number of the same samples.
+        said.setdefault(_COUNT.sub("", part), part)
+    return "; ".join([text, *said.values()])
 
 
 def baselines_table(document: Mapping[str, Any]) -> str:
