@@ -21,7 +21,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,6 +52,7 @@ HEADERS = Path(__file__).parents[1] / "polydl" / "include"
 TILE_STEPS = 32
 
 Values = NDArray[Any]
+AnyRow = TypeVar("AnyRow")
 
 
 @dataclass(frozen=True)
@@ -264,17 +265,19 @@ def _rounded(value: float) -> float:
     return float(f"{value:.4g}")
 
 
-def read() -> list[Row]:
-    with RESULTS.open(newline="", encoding="utf-8") as file:
+def read(path: Path, kind: type[AnyRow]) -> list[AnyRow]:
+    """The rows of a CSV file, a dataclass of texts and numbers each."""
+    with path.open(newline="", encoding="utf-8") as file:
         return [
-            Row(**{each.name: (str if each.type == "str" else float)(line[each.name]) for each in fields(Row)})
+            kind(**{each.name: (str if each.type == "str" else float)(line[each.name]) for each in fields(kind)})
             for line in csv.DictReader(file)
         ]
 
 
-def write(rows: Iterable[Row]) -> None:
-    with RESULTS.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [each.name for each in fields(Row)], lineterminator="\n")
+def write(rows: Iterable[AnyRow], path: Path, kind: type[AnyRow]) -> None:
+    """As ``read`` reads them, and to the terminal, each as soon as it is there."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, [each.name for each in fields(kind)], lineterminator="\n")
         writer.writeheader()
         for row in rows:
             writer.writerow(asdict(row))
@@ -317,15 +320,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", choices=["measure", "tables"])
     if parser.parse_args().command == "tables":
-        print(tables(read()), end="")
+        print(tables(read(RESULTS, Row)), end="")
         return
     machine, toolchain = Machine.detect(threads=1), Toolchain.find()
     with tempfile.TemporaryDirectory() as directory:
-        write(
+        rows = (
             row
             for number, problem in enumerate(problems())
             for row in measured(problem, machine, toolchain, _made(Path(directory, str(number))))
         )
+        write(rows, RESULTS, Row)
 
 
 def _made(directory: Path) -> Path:

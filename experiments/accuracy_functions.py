@@ -11,18 +11,18 @@ its loop leaves alone, are computed by the emitted code at the levels ``strict``
 from __future__ import annotations
 
 import argparse
-import csv
 import ctypes
-import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments.accuracy import read, write
+from experiments.in_turns import built
 from experiments.tables import markdown
 from polydl import pipeline, registry
 from polydl.execute.toolchain import Toolchain
@@ -97,11 +97,9 @@ def exact(source: str, element: str, operation: str, given: dict[str, Values], d
     """The nest in ``long double``, by the scalar functions of the C library."""
     name = f"{operation}{'f' if element == 'float' else ''}("
     text = source.replace(f"{element} ", "long double ").replace(f"= {name}", f"= {operation}l(")
-    path, library = directory / "exact.c", directory / "exact.so"
-    path.write_text(text, encoding="utf-8")
-    subprocess.run(["gcc", "-O1", "-w", "-shared", "-fPIC", path, "-o", library, "-lm"], check=True)
     wide = {parameter: np.ascontiguousarray(values, np.longdouble) for parameter, values in given.items()}
-    ctypes.CDLL(str(library)).f(*(ctypes.c_void_p(values.ctypes.data) for values in wide.values()))
+    library = built(text, ["-O1"], [], directory / "exact.so")
+    library.f(*(ctypes.c_void_p(values.ctypes.data) for values in wide.values()))
     return wide["y"]
 
 
@@ -118,7 +116,6 @@ def measured(operation: str, element: str, machine: Machine, toolchain: Toolchai
     path.write_text(source, encoding="utf-8")
     scop = pipeline.parse(path)
     kernels = [replace(kernel(path, machine, level), id=level) for level in LEVELS]
-    built = registry.load("executors", "local").build(kernels, toolchain, directory)
     kind = np.float32 if element == "float" else np.float64
     low, high = RANGES.get(operation, _RANGE)
     generator = np.random.default_rng(SEED)
@@ -128,27 +125,19 @@ def measured(operation: str, element: str, machine: Machine, toolchain: Toolchai
     }
     right = exact(source, element, operation, given, directory)
     errors = []
-    for each in built:
+    for each in registry.load("executors", "local").build(kernels, toolchain, directory):
         assert each.library is not None, each.message
         ctypes.CDLL(str(each.library)).f(*(ctypes.c_void_p(values.ctypes.data) for values in given.values()))
         units = np.abs(given["y"] - right) / np.spacing(np.abs(right).astype(kind))
-        errors.append(float(f"{units.max():.3g}"))
+        errors.append(float(f"{units.max():.6g}"))
     return Row(operation, element, f"{low:g} to {high:g}", BOUNDS.get(operation, VECTOR_BOUND), *errors)
-
-
-def read() -> list[Row]:
-    with RESULTS.open(newline="", encoding="utf-8") as file:
-        return [
-            Row(**{each.name: (str if each.type == "str" else float)(line[each.name]) for each in fields(Row)})
-            for line in csv.DictReader(file)
-        ]
 
 
 def tables(rows: Sequence[Row]) -> str:
     """Markdown: a line for each operation."""
     heads = ["operation", "type", "inputs", "a priori, at most", "source", "emitted"]
     cells = [
-        [row.operation, row.element, row.inputs, f"{row.a_priori:g}", f"{row.source:.2f}", f"{row.emitted:.2f}"]
+        [row.operation, row.element, row.inputs, f"{row.a_priori:g}", f"{row.source:.5f}", f"{row.emitted:.5f}"]
         for row in rows
     ]
     return "\n".join(markdown(heads, cells)) + "\n"
@@ -158,8 +147,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", choices=["measure", "tables"])
     if parser.parse_args().command == "measure":
-        write(rows())
-    print(tables(read()), end="")
+        write(rows(), RESULTS, Row)
+    print(tables(read(RESULTS, Row)), end="")
 
 
 def rows() -> Iterator[Row]:
@@ -168,13 +157,6 @@ def rows() -> Iterator[Row]:
     for operation, element in operations():
         with tempfile.TemporaryDirectory() as directory:
             yield measured(operation, element, machine, toolchain, Path(directory))
-
-
-def write(measured_rows: Iterator[Row]) -> None:
-    with RESULTS.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, [each.name for each in fields(Row)], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(asdict(row) for row in measured_rows)
 
 
 if __name__ == "__main__":

@@ -66,7 +66,7 @@ def seconds(row: Row, role: str) -> float:
     """Of a call of a variant in the last rounds: the median of the samples that count; older data are that alone."""
     if "samples" not in row:
         return float(row["seconds"][role])
-    return median(counting((each, disturbed) for each, disturbed in row["samples"][role]))
+    return median(counting(row["samples"][role]))
 
 
 def table(rows: Sequence[Row]) -> Iterator[str]:

@@ -1,8 +1,8 @@
 """What becomes of every C file of a folder, such as the inputs of pet's own tests: accepted, refused, or a fault.
 
     git clone https://github.com/Meinersbur/pet build/pet
-    python -m experiments.c_files build/pet/tests --out experiments/data/pet-inputs.json
-    python -m experiments.c_files table experiments/data/pet-inputs.json
+    python -m experiments.c_files build/pet/tests --out pet-inputs.json
+    python -m experiments.c_files table pet-inputs.json
 
 Each goes through ``polydl optimize`` as a person would run it, with few variants. Where that asks for the value of a
 size, it is run once more with ``-D`` and the value of ``--size`` for each name that it asks for.

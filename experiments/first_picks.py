@@ -71,7 +71,7 @@ def seconds(line: Document, what: str) -> float:
     """The median of the samples that count; older data are that alone."""
     if "samples" not in line:
         return float(line[what])
-    return median(counting((each, disturbed) for each, disturbed in line["samples"][what]))
+    return median(counting(line["samples"][what]))
 
 
 def states(program: Path, home: Path) -> Iterator[tuple[str, Callable[[str], Mapping[str, str]]]]:

@@ -1,21 +1,20 @@
 """A library beside the kernels that are optimized for each shape alone, at shapes that it was not made from.
 
-python experiments/library.py measure examples/gemm.c --range M=1..4096 --range N=64..1024 --range K=64..4096 \
-    --held-out 100 --out experiments/data/library.json.xz
-python experiments/library.py table experiments/data/library.json.xz
+    python -m experiments.library measure examples/gemm.c --range M=1..4096 --range N=64..1024 --range K=64..4096 \\
+        --held-out 100 --out library.json
+    python -m experiments.library table library.json
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-import lzma
 import math
 from pathlib import Path
 from statistics import median
-from typing import Any, Literal, TextIO
+from typing import Any
 
 import polydl
+from experiments.waiting import read, write
 from polydl.ir.measurement import counting
 from polydl.libraries.held_out import held_out
 from polydl.libraries.ranges import size_ranges
@@ -25,13 +24,6 @@ from polydl.libraries.shapes import sampled_shapes
 SEED = 2
 # The library's function, the fastest variant for the very shape, and the plain nest.
 ROLES = ("seconds", "tuned", "original")
-
-
-def opened(path: Path, mode: Literal["rt", "wt"]) -> TextIO:
-    """A file of text, compressed if its name ends like that."""
-    if path.suffix == ".xz":
-        return lzma.open(path, mode, encoding="utf-8")
-    return path.open(mode, encoding="utf-8")
 
 
 def measure(arguments: argparse.Namespace) -> None:
@@ -71,14 +63,13 @@ def measure(arguments: argparse.Namespace) -> None:
         ],
     }
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    with opened(arguments.out, "wt") as file:
-        file.write(json.dumps(document) + "\n")
+    write(document, arguments.out)
 
 
 def with_medians(shape: dict[str, Any]) -> dict[str, Any]:
     """A shape with the median of the samples that count in each role; older data are the medians alone."""
     taken = shape.get("samples", {})
-    return shape | {role: median(counting((each, bad) for each, bad in samples)) for role, samples in taken.items()}
+    return shape | {role: median(counting(samples)) for role, samples in taken.items()}
 
 
 def table(document: dict[str, Any]) -> list[str]:
@@ -109,7 +100,7 @@ def table(document: dict[str, Any]) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="A library at shapes that it was not made from.")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     measuring = commands.add_parser("measure")
     measuring.add_argument("file")
@@ -127,8 +118,7 @@ def main() -> None:
     if arguments.command == "measure":
         measure(arguments)
     else:
-        with opened(arguments.document, "rt") as file:
-            print(*table(json.load(file)), sep="\n")
+        print(*table(read(arguments.document)), sep="\n")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """A library of products of any size beside OpenBLAS and oneDNN, at shapes that it was not made from.
 
-    python -m experiments.library_peers measure --out experiments/data/library-peers.json.xz
-    python -m experiments.library_peers table experiments/data/library-peers.json.xz
+    python -m experiments.library_peers measure --out library-peers.json.xz
+    python -m experiments.library_peers table library-peers.json.xz
 
 The first makes the library of ``examples/gemm.c`` in the folder of --library, and measures all of them at the products
 of ``experiments/sgemm_shapes.py``, sample by sample in turns, in one process on one thread. oneDNN is asked in three

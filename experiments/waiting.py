@@ -1,7 +1,7 @@
 """What threads that wait for each other cost on a machine that is busy, and what emitted code does about it.
 
-    python -m experiments.waiting --out experiments/data/waiting.json.xz
-    python -m experiments.waiting --table experiments/data/waiting.json.xz
+    python -m experiments.waiting --out waiting.json.xz
+    python -m experiments.waiting --table waiting.json.xz
 
 Calls of a parallel loop (``waiting.c``) are timed one by one on one thread, on all with OpenMP's ways to wait, and on
 as many as emitted code takes from call to call, beside busy processes. They take turns, in rounds. The first command

@@ -1,7 +1,7 @@
 """What emitted kernels do on a machine that is busy: their calls on two threads, and as they choose, over one thread.
 
-    python -m experiments.waiting_kernels measure --out experiments/data/waiting-kernels.json.xz
-    python -m experiments.waiting_kernels table experiments/data/waiting-kernels.json.xz
+    python -m experiments.waiting_kernels measure --out waiting-kernels.json.xz
+    python -m experiments.waiting_kernels table waiting-kernels.json.xz
 
 Each nest is optimized for all cores. Its emitted library, and the same C compiled with ``-DPOLYDL_ALL_THREADS``, are
 then called again and again in processes of their own, with OpenMP's ways to wait (``experiments/waiting.py``), beside

@@ -249,7 +249,7 @@ def test_integers_do_not_round(tmp_path: Path) -> None:
 
 def test_the_tables_are_those_of_the_data() -> None:
     page = (ROOT / "docs" / "reference" / "accuracy.md").read_text(encoding="utf-8")
-    rows = EXPERIMENT["read"]()
+    rows = EXPERIMENT["read"](EXPERIMENT["RESULTS"], EXPERIMENT["Row"])
     assert len({row.workload for row in rows}) >= 9
     for table in EXPERIMENT["tables"](rows).split("\n\n"):
         assert table.strip() in page
@@ -260,14 +260,14 @@ def test_errors_of_functions_and_quotients_are_those_of_the_data_and_within_what
 ) -> None:
     monkeypatch.syspath_prepend(str(ROOT))
     experiment = import_module("experiments.accuracy_functions")
-    rows = experiment.read()
+    rows = experiment.read(experiment.RESULTS, experiment.Row)
     assert {(row.operation, row.element) for row in rows} == set(experiment.operations())
     assert experiment.tables(rows) in (ROOT / "docs" / "reference" / "accuracy.md").read_text(encoding="utf-8")
     assert [row for row in rows if row.emitted > row.a_priori] == []
 
 
 def test_what_is_measured_is_near_what_is_expected() -> None:
-    rows = EXPERIMENT["read"]()
+    rows = EXPERIMENT["read"](EXPERIMENT["RESULTS"], EXPERIMENT["Row"])
     sources = {(row.workload, row.inputs): row.norm_wise for row in rows if row.method == EXPERIMENT["SOURCE"]}
     ratios = [(row.norm_wise / sources[row.workload, row.inputs], row.error_factor) for row in rows]
     assert ratios

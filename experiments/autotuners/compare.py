@@ -1,6 +1,6 @@
 """polydl's search under a budget beside Halide's autoscheduler and TVM's MetaSchedule, with the same seconds for each.
 
-    python -m venv tuners && tuners/bin/pip install halide==21.0.0 apache-tvm==0.27.0.post1 \
+    python -m venv tuners && tuners/bin/pip install halide==21.0.0 apache-tvm==0.27.0.post1 \\
         apache-tvm-ffi==0.1.14.post1 xgboost numpy
     python -m experiments.autotuners.compare measure --python tuners/bin/python --out autotuners.json
     python -m experiments.autotuners.compare table autotuners.json
