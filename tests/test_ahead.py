@@ -129,7 +129,7 @@ STEPS = {"near_ahead_steps": 5, "apart_ahead_steps": 0, "last_cache_ahead_steps"
         (256, 64, "near_ahead_steps"),
         (2048, 16, "apart_ahead_steps"),
         (1024, 512, "last_cache_ahead_steps"),
-        pytest.param(8192, 1024, "memory_ahead_steps", marks=pytest.mark.slow),
+        (8192, 1024, "memory_ahead_steps"),
     ],
     quick=1,
 )

@@ -123,7 +123,6 @@ def test_no_run_stops_after_ranking(polydl: Any, matmul: str) -> None:
     assert found["seconds"]["run"] is None
 
 
-@pytest.mark.slow
 @pytest.mark.native
 def test_all_runs_every_variant(polydl: Any, matmul: str) -> None:
     found = polydl("optimize", matmul, "--all", "--threads", "1", "--max-variants", "4", "--json", "-").document

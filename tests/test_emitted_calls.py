@@ -14,7 +14,7 @@ from computed import parse
 from golden_code import Case, generated, parsed
 from guarded_calls import Libraries, wrong_calls
 from marks import parametrized
-from test_golden import FILES
+from test_golden import FILES, GOLDEN, named
 
 from polydl.codegen.original import original
 from polydl.execute.build import build
@@ -25,12 +25,13 @@ from polydl.ir.scop import Scop
 
 pytestmark = pytest.mark.native
 
-QUICK = (
-    "conv_1x1/c-panels-prepared",
-    "conv_relu/c-winograd-first-after-prepared",
-    "conv_same/c-pad-unfold-coalesce-first",
-    "matmul_tails/c-inner",
-)
+# Panels, Winograd's algorithm, a gathered image and sizes that no block divides.
+FIRST = [
+    GOLDEN / "conv_1x1" / "c-panels-prepared.json",
+    GOLDEN / "conv_relu" / "c-winograd-first-after-prepared.json",
+    GOLDEN / "conv_same" / "c-pad-unfold-coalesce-first.json",
+    GOLDEN / "matmul_tails" / "c-inner.json",
+]
 
 
 def problems(scop: Scop, kernel: KernelSource, directory: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -46,14 +47,7 @@ def problems(scop: Scop, kernel: KernelSource, directory: Path, monkeypatch: pyt
         return pool.submit(wrong_calls, scop, libraries, tolerance(scop)).result()
 
 
-@parametrized(
-    "file",
-    [
-        pytest.param(file, id=name, marks=[] if name in QUICK else [pytest.mark.slow])
-        for file, name in ((file, f"{file.parent.name}/{file.stem}") for file in FILES)
-    ],
-    quick=1,
-)
+@parametrized("file", [*FIRST, *(file for file in FILES if file not in FIRST)], ids=named, quick=len(FIRST))
 def test_golden_variants(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     case = Case.from_json(file.with_name("nest.c"), json.loads(file.read_text(encoding="utf-8")))
     assert problems(parsed(case), generated(case), tmp_path, monkeypatch) == []

@@ -12,7 +12,8 @@ import pytest
 from computed import parse
 from golden_code import Case, generated, parsed
 from machines import machine_with
-from test_golden import FILES
+from marks import parametrized
+from test_golden import FILES, named
 
 import polydl
 from polydl import optimize, pipeline
@@ -31,7 +32,8 @@ from polydl.workloads import workload
 
 pytestmark = pytest.mark.native
 
-# Of every way to write code one; the rest is for ``make test-slow``.
+NAMES = list(map(named, FILES))
+# A few ways to write code; the rest is for ``make test-slow``.
 QUICK = (
     "conv_relu/c-winograd-first-after-prepared",
     "matmul/c-strassen-first-inner",
@@ -49,13 +51,7 @@ def checked(scop: Scop, kernel: KernelSource, directory: Path) -> Exactness:
     return compare_exactly(scop, kernel, Toolchain.find("gcc"), directory)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[] if name in QUICK else [pytest.mark.slow])
-        for name in (f"{file.parent.name}/{file.stem}" for file in FILES)
-    ],
-)
+@parametrized("name", [*QUICK, *(name for name in NAMES if name not in QUICK)], quick=len(QUICK))
 def test_every_golden_variant_agrees(name: str, tmp_path: Path) -> None:
     case = case_of(name)
     result = checked(parsed(case), generated(case), tmp_path)

@@ -112,7 +112,6 @@ def test_a_product_in_place_is_one_in_full_tiles_alone(scops: dict[str, Scop]) -
         assert isinstance(found, NoMatch) == (name == "S0_rest")
 
 
-@pytest.mark.slow
 @pytest.mark.native
 @parametrized("threads", [1, 2], quick=1)
 @parametrized("name", FACTORIZATIONS, quick=1)

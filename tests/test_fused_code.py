@@ -89,7 +89,6 @@ def code(scop: Scop, variant: Variant, threads: int = 1) -> str:
     return emitted_text(text).tuned
 
 
-@pytest.mark.slow
 @pytest.mark.native
 @parametrized(
     ("source", "run"),

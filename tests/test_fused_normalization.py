@@ -84,7 +84,6 @@ shapes = st.fixed_dictionaries(
 )
 
 
-@pytest.mark.slow
 @pytest.mark.native
 @parametrized("training", [False, True], ids=["inference", "training"], quick=1)
 @parametrized("residual", [False, True], ids=["relu", "residual"], quick=1)

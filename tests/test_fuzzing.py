@@ -14,6 +14,7 @@ from random import Random
 from typing import Any, TypeVar
 
 import pytest
+from marks import parametrized
 
 from polydl.cli import main
 from polydl.codegen import translation_unit
@@ -164,7 +165,7 @@ def settings() -> FuzzingSettings:
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(("seed", "nests"), [(9300, 4), pytest.param(9300, 40, marks=pytest.mark.slow)])
+@parametrized(("seed", "nests"), [(9300, 4), (9300, 40)], quick=1)
 def test_no_variant_of_a_random_nest_fails(seed: int, nests: int, settings: FuzzingSettings, tmp_path: Path) -> None:
     run = fuzz(seed, SessionBudget(nests=nests), settings, tmp_path, jobs=1)
     assert run.totals.failures == Counter(), run.findings
@@ -228,14 +229,7 @@ def test_a_fault_in_a_printer_is_found_made_smaller_and_replayed(tmp_path: Path,
 # rounding, a transform for four lanes whose name was that of another statement's, and a statement the elements of which
 # isl counted for minutes.
 @pytest.mark.native
-@pytest.mark.parametrize(
-    "name",
-    [
-        "sum-near-zero",
-        pytest.param("names-of-transforms", marks=pytest.mark.slow),
-        pytest.param("linear-subscripts", marks=pytest.mark.slow),
-    ],
-)
+@parametrized("name", ["sum-near-zero", "names-of-transforms", "linear-subscripts"], quick=1)
 def test_what_was_found_fails_no_more(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     kept = Path(__file__).parent / "data" / "fuzzing" / name / "finding.json"
     assert main(["fuzz", "--replay", str(kept)], standalone_mode=False) == 0
@@ -254,7 +248,6 @@ def _statuses_without_legality(settings: FuzzingSettings) -> Counter[str]:
     return statuses
 
 
-@pytest.mark.slow
 @pytest.mark.native
 def test_legality_that_is_not_asked_is_found(settings: FuzzingSettings) -> None:
     assert _in_new_process(_statuses_without_legality, settings)["wrong"]

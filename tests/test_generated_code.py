@@ -52,7 +52,6 @@ def test_every_variant_computes_what_the_source_does(name: str, tmp_path: Path, 
     run(scop, tmp_path, toolchain, 2, "auto", 6)
 
 
-@pytest.mark.slow
 @pytest.mark.native
 @parametrized("microkernel", ["c", "libxsmm"], quick=1)
 @parametrized("name", ["convolution that skips rows of padding", "triangle of blocks"], quick=1)

@@ -34,6 +34,10 @@ GOLDEN = Path(__file__).with_name("golden")
 FILES = sorted(GOLDEN.glob("*/*.json"))
 
 
+def named(file: Path) -> str:
+    return f"{file.parent.name}/{file.stem}"
+
+
 @cache
 def case_of(file: Path) -> Case:
     return Case.from_json(file.with_name("nest.c"), json.loads(file.read_text(encoding="utf-8")))
@@ -48,7 +52,7 @@ def expected(file: Path) -> str:
     return file.with_suffix(".c").read_text(encoding="utf-8")
 
 
-@parametrized("file", FILES, ids=[f"{file.parent.name}/{file.stem}" for file in FILES], quick=6)
+@parametrized("file", FILES, ids=named, quick=34)
 def test_the_generated_c_is_the_expected_one(file: Path, pytestconfig: pytest.Config) -> None:
     text = different_c(kernel_of(file))
     path = file.with_suffix(".c")
@@ -63,7 +67,7 @@ def test_the_generated_c_is_the_expected_one(file: Path, pytestconfig: pytest.Co
         pytest.fail("\n".join(["other C than expected (--update-golden accepts it):", *lines]), pytrace=False)
 
 
-@parametrized("file", FILES, ids=[f"{file.parent.name}/{file.stem}" for file in FILES], quick=34)
+@parametrized("file", FILES, ids=named, quick=34)
 def test_the_ingredients_are_what_stands_in_the_generated_c(file: Path) -> None:
     kernel, source = kernel_of(file), with_header(parsed(case_of(file)).source)
     ingredients = kernel.ingredients

@@ -195,7 +195,6 @@ void rows(int C[70][48], const signed char A[70][96], const signed char B[96][48
 MIXED = ROWS.replace("signed char A", "unsigned char A").replace("rows(", "mixed(")
 
 
-@pytest.mark.slow
 @pytest.mark.native
 @parametrized(
     ("source", "name"),

@@ -65,7 +65,6 @@ def test_answers_are_right_at_all_sizes(tmp_path: Path, a: str, b: str, element:
     assert wrong == []
 
 
-@pytest.mark.slow
 @parametrized(
     ("b", "element", "width", "threads"),
     [("B[k][j]", "float", 8, False), ("B[j][k]", "float", 8, True), ("B[k][j]", "double", 2, True)],

@@ -107,9 +107,9 @@ def site(prefix: str, element: str, m: int, n: int, depth: int) -> GemmSite:
         ("float", 32, (2, 29), 3, False),
         ("double", 64, (3,), 3, False),
         # Whole vectors of k: a few last rows become dot products.
-        pytest.param("float", 64, (2, 13), 32, False, marks=pytest.mark.slow),
+        ("float", 64, (2, 13), 32, False),
         ("float", 32, (29,), 16, False),
-        pytest.param("double", 64, (14,), 8, False, marks=pytest.mark.slow),
+        ("double", 64, (14,), 8, False),
         # There they stay rows of vectors, since sums keep their order.
         ("float", 32, (5,), 16, True),
     ],

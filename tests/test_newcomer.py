@@ -148,9 +148,7 @@ def test_c_is_c_whatever_the_file_is_called(tmp_path: Path) -> None:
 
 
 @pytest.mark.native
-@pytest.mark.parametrize(
-    "name", [name if name == "program.c" else pytest.param(name, marks=pytest.mark.slow) for name in TAKEN]
-)
+@parametrized("name", ["program.c", *(name for name in TAKEN if name != "program.c")], quick=1)
 def test_what_is_taken_is_made_and_checked(name: str, tmp_path: Path) -> None:
     """The winner's results are those of the source, which the run has compared."""
     result = optimize(

@@ -136,7 +136,6 @@ def test_a_signal_while_timing_emits_the_best_so_far(place: str, call: int, numb
     assert sum(len(record.samples) for record in kept() if record.complete) > call - 1
 
 
-@pytest.mark.slow
 @parametrized(
     ("place", "call"),
     [
@@ -165,7 +164,6 @@ def test_a_candidate_that_was_verified_and_not_timed_is_emitted() -> None:
     go_on()
 
 
-@pytest.mark.slow
 @parametrized("place", ["polydl.execute.build.build", "polydl.execute.checking.Checker.check"], quick=1)
 def test_before_anything_is_verified_nothing_is_emitted(place: str) -> None:
     said = struck(place, 1).stderr
@@ -213,7 +211,6 @@ def test_a_caller_gets_the_best_so_far_with_the_interruption(monkeypatch: pytest
     assert callable(result.best)
 
 
-@pytest.mark.slow
 @parametrized("place", ["polydl.optimization.measuring.Measuring.run", "polydl.emission.emit.write_winner"], quick=1)
 def test_the_best_is_emitted_if_the_interruption_comes_right_after_the_last_sample(
     place: str, monkeypatch: pytest.MonkeyPatch

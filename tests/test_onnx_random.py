@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from marks import parametrized
 
 from polydl.errors import PolydlError
 from polydl.models import program
@@ -61,8 +62,7 @@ def both(model: Any, kernels: Kernels) -> tuple[list[Array], list[Array]] | None
     return list(results) if isinstance(results, tuple) else [results], list(wanted)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("first", "last"), [(0, 12), pytest.param(12, 120, marks=pytest.mark.slow)])
+@parametrized(("first", "last"), [(0, 12), (12, 120)], quick=1)
 def test_random_models_compute_what_onnx_runtime_does(first: int, last: int) -> None:
     kernels = Kernels()
     became: Counter[str] = Counter()

@@ -70,7 +70,6 @@ def check(scop: Scop, tmp_path: Path, kind: type, microkernel: str, threads: int
     check_kernels(tmp_path, scop, kernels, threads)
 
 
-@pytest.mark.slow
 @pytest.mark.native
 @parametrized(
     ("element", "stride", "microkernel", "threads"),

@@ -167,7 +167,6 @@ def test_proposals_ask_for_the_names_of_loops_over_blocks(taken: str, tmp_path: 
     assert {type(proposal.steps[-1]) for proposal in proposals} == {PackPanels, PackTiles}
 
 
-@pytest.mark.slow
 @pytest.mark.native
 @parametrized("threads", [1, 2], quick=1)
 def test_variants_with_panels_compute_the_same(tmp_path: Path, threads: int) -> None:

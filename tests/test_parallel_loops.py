@@ -102,7 +102,6 @@ def test_a_ranker_is_told_the_iterations_of_both(tmp_path: Path) -> None:
     assert found == {15}
 
 
-@pytest.mark.slow
 @pytest.mark.native
 def test_uneven_iterations_may_be_dealt_out_as_threads_become_free(tmp_path: Path) -> None:
     scop, space, variants = generated(tmp_path, TRIANGLE)

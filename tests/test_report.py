@@ -307,7 +307,6 @@ def test_the_report_keeps_the_c_of_what_failed(measured: Optimization, tmp_path:
     assert kept.read_text() == measured.tried[1].kernel.c
 
 
-@pytest.mark.slow
 @pytest.mark.native
 def test_a_report_can_be_plotted(measured: Optimization, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")

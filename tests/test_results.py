@@ -105,13 +105,11 @@ _LARGE = 25_000
 
 def by_size(*cases: tuple[str, str, list[object]]) -> list[ParameterSet]:
     """Tables, those of many samples marked slow."""
-    large = [
-        any(isinstance(each, Path) and each.suffix == ".xz" and each.stat().st_size > _LARGE for each in case[2])
-        for case in cases
-    ]
-    return [
-        pytest.param(*case, marks=[pytest.mark.slow] if slow else []) for case, slow in zip(cases, large, strict=True)
-    ]
+
+    def large(case: tuple[str, str, list[object]]) -> bool:
+        return any(isinstance(each, Path) and each.suffix == ".xz" and each.stat().st_size > _LARGE for each in case[2])
+
+    return [pytest.param(*case, marks=[pytest.mark.slow] if large(case) else []) for case in cases]
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,6 @@ from polydl.reuse.working_sets import Method, working_sets, working_sets_of_many
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
-@pytest.mark.slow
 @parametrized(
     ("example", "defines", "line_bytes"),
     [

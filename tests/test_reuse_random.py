@@ -14,6 +14,7 @@ from random import Random
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from marks import parametrized
 from nest_factory import Work, make_scop, schedule_of
 from reuse_enumeration import enumerate_working_sets
 
@@ -156,8 +157,7 @@ random_numbers = st.randoms(use_true_random=True)
 relaxed = settings(suppress_health_check=list(HealthCheck))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("examples", [100, pytest.param(1300, marks=pytest.mark.slow)])
+@parametrized("examples", [100, 1300], quick=1)
 def test_boxes(examples: int) -> None:
     """Enumeration, isl, the closed form of one and of many schedules; 1,000 nests of 1,300 are distinct and counted."""
     covered = Coverage()
@@ -212,8 +212,7 @@ def test_threads_that_share_a_cache() -> None:
     assert different >= 2
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("examples", "distinct"), [(50, 25), pytest.param(400, 250, marks=pytest.mark.slow)])
+@parametrized(("examples", "distinct"), [(50, 25), (400, 250)], quick=1)
 def test_triangles_and_divisions(examples: int, distinct: int) -> None:
     """Enumeration and isl on nests that are no boxes."""
     covered = Coverage()

@@ -228,7 +228,6 @@ def test_a_gathering_that_makes_no_sense_is_refused(step: Gather, word: str, tmp
         gather(separate(plain(tmp_path, 2)), step)
 
 
-@pytest.mark.slow
 @pytest.mark.native
 @parametrized("stride", [1, 2], quick=1)
 def test_plain_convolutions_with_strides_or_short_rows_are_gathered(tmp_path: Path, stride: int) -> None:
@@ -272,7 +271,6 @@ def test_an_unfolding_that_makes_no_sense_is_refused(step: Unfold, word: str, tm
         unfold(separate(plain(tmp_path, 2)), step)
 
 
-@pytest.mark.slow
 @pytest.mark.native
 @parametrized(
     ("stride", "roles"), [(1, {("y_x", "c"), ("y_x", "r"), ("y_x", "s")}), (2, {("x", "r_s"), ("x", "c")})], quick=1

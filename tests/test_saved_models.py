@@ -45,6 +45,13 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return folders[0], folders[1]
 
 
+@pytest.fixture
+def saved(programs: tuple[Path, Path], tmp_path: Path) -> Path:
+    """A folder that the first of them was saved to."""
+    loaded.copied(programs[0], tmp_path / "model")
+    return tmp_path / "model"
+
+
 def called(model: polydl.LoadedModel) -> Array:
     result = model(ROWS)
     assert isinstance(result, np.ndarray)
@@ -57,35 +64,32 @@ def loads(folder: Path) -> bool:
     return False
 
 
-def test_a_model_that_is_saved_over_is_loaded_anew(programs: tuple[Path, Path], tmp_path: Path) -> None:
-    loaded.copied(programs[0], tmp_path)
-    first = polydl.load(tmp_path)
-    loaded.copied(programs[1], tmp_path)
-    second = polydl.load(tmp_path)
+def test_a_model_that_is_saved_over_is_loaded_anew(programs: tuple[Path, Path], saved: Path) -> None:
+    first = polydl.load(saved)
+    loaded.copied(programs[1], saved)
+    second = polydl.load(saved)
     assert called(first).shape == (2, 16)
     assert (called(first) == 16).all()
     assert called(second).shape == (2, 512)
     assert (called(second) == 32).all()
 
 
-def test_what_is_written_over_a_loaded_library_does_not_run(programs: tuple[Path, Path], tmp_path: Path) -> None:
-    loaded.copied(programs[0], tmp_path)
-    model = polydl.load(tmp_path)
-    with (tmp_path / "libmodel.so").open("r+b") as file:
+def test_what_is_written_over_a_loaded_library_does_not_run(saved: Path) -> None:
+    model = polydl.load(saved)
+    with (saved / "libmodel.so").open("r+b") as file:
         file.truncate(0)
     assert (called(model) == 16).all()
 
 
-def test_kernels_of_the_model_before_go_away(programs: tuple[Path, Path], tmp_path: Path) -> None:
-    loaded.copied(programs[0], tmp_path)
-    (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
-    loaded.copied(programs[1], tmp_path)
-    assert {path.name for path in tmp_path.iterdir()} == {"notes.txt", *(path.name for path in programs[1].iterdir())}
+def test_kernels_of_the_model_before_go_away(programs: tuple[Path, Path], saved: Path) -> None:
+    (saved / "notes.txt").write_text("mine", encoding="utf-8")
+    loaded.copied(programs[1], saved)
+    assert {path.name for path in saved.iterdir()} == {"notes.txt", *(path.name for path in programs[1].iterdir())}
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace"])
 def test_an_interrupted_save_leaves_the_old_model_or_none(
-    programs: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+    programs: tuple[Path, Path], saved: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
     """At each file in turn: all are on the disk before anything changes."""
     real: Callable[..., None] = getattr(os, step)
@@ -98,32 +102,32 @@ def test_an_interrupted_save_leaves_the_old_model_or_none(
                 raise KeyboardInterrupt
             real(*arguments)
 
-        loaded.copied(programs[0], tmp_path)
+        loaded.copied(programs[0], saved)
         monkeypatch.setattr(os, step, interrupted)
         with pytest.raises(KeyboardInterrupt):
-            loaded.copied(programs[1], tmp_path)
+            loaded.copied(programs[1], saved)
         monkeypatch.setattr(os, step, real)
-        assert loads(tmp_path) == (step == "fsync")
-        assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
-    assert step == "replace" or (called(polydl.load(tmp_path)) == 16).all()
+        assert loads(saved) == (step == "fsync")
+        assert not [path for path in saved.iterdir() if path.name.startswith(".")]
+    assert step == "replace" or (called(polydl.load(saved)) == 16).all()
 
 
-def test_parts_of_two_models_are_no_model(programs: tuple[Path, Path], tmp_path: Path) -> None:
+def test_parts_of_two_models_are_no_model(programs: tuple[Path, Path], saved: Path) -> None:
     for name in ("libmodel.so", "model.weights", "manifest.json"):
-        loaded.copied(programs[0], tmp_path)
-        shutil.copy(programs[1] / name, tmp_path)
+        loaded.copied(programs[0], saved)
+        shutil.copy(programs[1] / name, saved)
         with pytest.raises(polydl.PolydlError, match="save the model again"):
-            polydl.load(tmp_path)
+            polydl.load(saved)
 
 
 @pytest.mark.parametrize("name", ["libmodel.so", "model.weights"])
-def test_damaged_files_are_refused(programs: tuple[Path, Path], tmp_path: Path, name: str) -> None:
+def test_damaged_files_are_refused(programs: tuple[Path, Path], saved: Path, name: str) -> None:
     """In a process of its own, which a library that ends early would end."""
     content = (programs[0] / name).read_bytes()
     for damaged in (b"", content[:100], content[: len(content) // 2], content[:-1], content[:-1] + b"?"):
-        loaded.copied(programs[0], tmp_path)
-        (tmp_path / name).write_bytes(damaged)
-        program = f"import polydl\ntry:\n polydl.load({str(tmp_path)!r})\nexcept polydl.PolydlError: print('refused')"
+        loaded.copied(programs[0], saved)
+        (saved / name).write_bytes(damaged)
+        program = f"import polydl\ntry:\n polydl.load({str(saved)!r})\nexcept polydl.PolydlError: print('refused')"
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
         assert done.stdout == "refused\n", done
 
@@ -142,14 +146,11 @@ def nothing(path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["manifest.json", "libmodel.so", "model.weights"])
 @pytest.mark.parametrize("put", [pipe, folder, nothing])
-def test_what_is_no_file_is_refused_at_once(
-    programs: tuple[Path, Path], tmp_path: Path, name: str, put: Callable[[Path], None]
-) -> None:
-    loaded.copied(programs[0], tmp_path)
-    (tmp_path / name).unlink()
-    put(tmp_path / name)
+def test_what_is_no_file_is_refused_at_once(saved: Path, name: str, put: Callable[[Path], None]) -> None:
+    (saved / name).unlink()
+    put(saved / name)
     with pytest.raises(polydl.PolydlError, match=r"save"):
-        polydl.load(tmp_path)
+        polydl.load(saved)
 
 
 def test_a_file_in_place_of_the_folder_is_no_model(tmp_path: Path) -> None:
@@ -174,28 +175,24 @@ def test_a_file_in_place_of_the_folder_is_no_model(tmp_path: Path) -> None:
         ("outputs", [{"name": "y", "shape": [-1]}], "can't be read"),
     ],
 )
-def test_manifests_that_say_something_else_are_refused(
-    programs: tuple[Path, Path], tmp_path: Path, key: str, value: object, message: str
-) -> None:
-    loaded.copied(programs[0], tmp_path)
-    manifest = json.loads((tmp_path / "manifest.json").read_text(encoding="utf-8"))
-    (tmp_path / "manifest.json").write_text(json.dumps({**manifest, key: value}), encoding="utf-8")
+def test_manifests_that_say_something_else_are_refused(saved: Path, key: str, value: object, message: str) -> None:
+    manifest = json.loads((saved / "manifest.json").read_text(encoding="utf-8"))
+    (saved / "manifest.json").write_text(json.dumps({**manifest, key: value}), encoding="utf-8")
     with pytest.raises(polydl.PolydlError, match=message):
-        polydl.load(tmp_path)
+        polydl.load(saved)
 
 
-def test_a_library_that_is_compiled_again_is_loaded(programs: tuple[Path, Path], tmp_path: Path) -> None:
-    loaded.copied(programs[0], tmp_path)
-    script = (tmp_path / "build.sh").read_text(encoding="utf-8")
-    (tmp_path / "build.sh").write_text(script.replace("-O2", "-O0"), encoding="utf-8")
-    subprocess.run(["sh", "build.sh"], cwd=tmp_path, check=True)
-    assert (tmp_path / "libmodel.so").read_bytes() != (programs[0] / "libmodel.so").read_bytes()
-    assert (called(polydl.load(tmp_path)) == 16).all()
-    (tmp_path / "build.sh").write_text(script.replace("model.c", "other.c"), encoding="utf-8")
-    (tmp_path / "other.c").write_text("int nothing;\n", encoding="utf-8")
-    subprocess.run(["sh", "build.sh"], cwd=tmp_path, check=True)
+def test_a_library_that_is_compiled_again_is_loaded(programs: tuple[Path, Path], saved: Path) -> None:
+    script = (saved / "build.sh").read_text(encoding="utf-8")
+    (saved / "build.sh").write_text(script.replace("-O2", "-O0"), encoding="utf-8")
+    subprocess.run(["sh", "build.sh"], cwd=saved, check=True)
+    assert (saved / "libmodel.so").read_bytes() != (programs[0] / "libmodel.so").read_bytes()
+    assert (called(polydl.load(saved)) == 16).all()
+    (saved / "build.sh").write_text(script.replace("model.c", "other.c"), encoding="utf-8")
+    (saved / "other.c").write_text("int nothing;\n", encoding="utf-8")
+    subprocess.run(["sh", "build.sh"], cwd=saved, check=True)
     with pytest.raises(polydl.PolydlError, match="has no function model"):
-        polydl.load(tmp_path)
+        polydl.load(saved)
 
 
 def test_links_in_a_folder_are_replaced(programs: tuple[Path, Path], tmp_path: Path) -> None:

@@ -132,7 +132,6 @@ def test_the_step_survives_json() -> None:
     assert variant_from_json(variant.to_json()) == variant
 
 
-@pytest.mark.slow
 @pytest.mark.native
 @parametrized("threads", [1, 2], quick=1)
 def test_variants_with_tiles_compute_the_same(tmp_path: Path, threads: int) -> None:

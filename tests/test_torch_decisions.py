@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 import polydl
+
+if TYPE_CHECKING:
+    from polydl.torch.decisions import TimingVerdict
 
 pytest.importorskip("torch")
 DIGEST = "0" * 24
@@ -37,33 +41,51 @@ def nonsense(path: Path) -> None:
     path.write_text('{"kept": {"x": 1}}', encoding="utf-8")
 
 
-@pytest.mark.parametrize("put", [pipe, link, others_may_write, other_folder, nonsense])
-def test_what_others_may_have_put_there_is_not_read(tmp_path: Path, put: Callable[[Path], None]) -> None:
-    from polydl.torch.decisions import TimingVerdict, find, keep
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """The file of a verdict that was kept in ``tmp_path``, where the mask leaves all rights to all."""
+    from polydl.torch.decisions import keep
 
     mask = os.umask(0)
     try:
-        keep(tmp_path, DIGEST, TimingVerdict({"x": "it is faster"}, {}))
+        keep(tmp_path, DIGEST, verdict("faster"))
     finally:
         os.umask(mask)
-    assert find(tmp_path, DIGEST) == TimingVerdict({"x": "it is faster"}, {})
-    put(tmp_path / "models" / f"{DIGEST}.json")
+    return tmp_path / "models" / f"{DIGEST}.json"
+
+
+def verdict(reason: str) -> TimingVerdict:
+    from polydl.torch.decisions import TimingVerdict
+
+    return TimingVerdict({"x": reason}, {})
+
+
+@pytest.mark.parametrize("put", [pipe, link, others_may_write, other_folder, nonsense])
+def test_what_others_may_have_put_there_is_not_read(kept: Path, tmp_path: Path, put: Callable[[Path], None]) -> None:
+    from polydl.torch.decisions import find
+
+    assert find(tmp_path, DIGEST) == verdict("faster")
+    put(kept)
     assert find(tmp_path, DIGEST) is None
 
 
 @pytest.mark.parametrize("put", [pipe, link])
-def test_what_others_may_have_put_there_is_replaced(tmp_path: Path, put: Callable[[Path], None]) -> None:
-    from polydl.torch.decisions import TimingVerdict, find, keep
+def test_what_others_may_have_put_there_is_replaced(kept: Path, tmp_path: Path, put: Callable[[Path], None]) -> None:
+    from polydl.torch.decisions import find, keep
 
-    path = tmp_path / "models" / f"{DIGEST}.json"
-    keep(tmp_path, DIGEST, TimingVerdict({"x": "it is faster"}, {}))
-    put(path)
-    keep(tmp_path, DIGEST, TimingVerdict({}, {}))
-    assert find(tmp_path, DIGEST) == TimingVerdict({}, {})
-    assert not (tmp_path / "elsewhere.json").exists() or "faster" in (tmp_path / "elsewhere.json").read_text("utf-8")
-    (tmp_path / "models").chmod(0o777)
+    put(kept)
+    keep(tmp_path, DIGEST, verdict("slower"))
+    assert find(tmp_path, DIGEST) == verdict("slower")
+    if put is link:
+        assert "faster" in (tmp_path / "elsewhere.json").read_text(encoding="utf-8")
+
+
+def test_nothing_is_kept_in_a_folder_that_others_may_write(kept: Path, tmp_path: Path) -> None:
+    from polydl.torch.decisions import keep
+
+    other_folder(kept)
     with pytest.raises(polydl.PolydlError, match="others than its owner"):
-        keep(tmp_path, DIGEST, TimingVerdict({}, {}))
+        keep(tmp_path, DIGEST, verdict("slower"))
 
 
 @pytest.mark.peers

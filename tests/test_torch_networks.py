@@ -42,7 +42,6 @@ def test_a_language_model_is_one_native_call_behind_its_embedding() -> None:
     assert [each.operator for each in fast.report().kept] == ["embedding"]
 
 
-@pytest.mark.slow
 @parametrized("seconds", [1e-9, 10.0], quick=1)
 def test_the_choice_between_kernels_and_pytorch_is_remembered(
     seconds: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -45,7 +45,6 @@ void f(float out[2][1][8][8][16], const float in[2][1][10][10][16], const float 
 """
 
 
-@pytest.mark.slow
 def test_no_variant_without_fusion_fuses_operators() -> None:
     machine = Machine.detect(threads=1)
     options: dict[str, Any] = {"machine": machine, "max_variants": 40, "top_k": 2, "records": False}

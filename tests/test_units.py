@@ -10,7 +10,7 @@ import pytest
 from computed import parse
 from golden_code import generated, parsed
 from marks import parametrized
-from test_golden import FILES, GOLDEN, case_of
+from test_golden import FILES, GOLDEN, case_of, named
 
 from polydl.codegen import kept_memory, processor, team
 from polydl.codegen.original import harness
@@ -30,7 +30,7 @@ FIRST = (
     "bytes/c-amx",
     "bnorm_train/loops-fuse-stream",
 )
-NAMES = [f"{file.parent.name}/{file.stem}" for file in FILES]
+NAMES = list(map(named, FILES))
 CASES = [*FIRST, *(name for name in NAMES if name not in FIRST and not name.startswith(DEFINE))]
 
 

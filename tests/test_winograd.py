@@ -193,7 +193,6 @@ def test_blocked_layouts(source: str, sizes: set[tuple[int, ...]], tmp_path: Pat
     assert check(parse(tmp_path, source), tmp_path) == sizes
 
 
-@pytest.mark.slow
 @pytest.mark.native
 @parametrized("layout", LAYOUTS, quick=1)
 @parametrized("element", ["float", "double"], quick=1)
@@ -259,7 +258,6 @@ def test_filters_that_hold_the_same_at_every_call_are_transformed_whole_as_well(
     assert [each.prepared.bytes >= 16 * 384 * 128 * 4 for each in applied] == [True, False, True, False]
 
 
-@pytest.mark.slow
 @pytest.mark.native
 @parametrized("threads", [1, 2], quick=1)
 def test_points_of_parts_of_the_image_where_all_do_not_fit_a_cache(threads: int, tmp_path: Path) -> None:
@@ -281,7 +279,6 @@ def test_rows_and_columns_that_a_condition_leaves_out(tmp_path: Path) -> None:
     assert all(isinstance(variant.rewrites[0], Pad) for variant in tiled)
 
 
-@pytest.mark.slow
 @pytest.mark.native
 @parametrized(
     ("layout", "threads"), [("nchw", 1), ("nchw", 2), ("nhwc", 1), ("blocked", 1), ("blocked, parts", 2)], quick=1
