@@ -9,6 +9,7 @@ Reads the repository's history (a full clone) and its files; nothing is measured
 
 from __future__ import annotations
 
+import argparse
 import ast
 import subprocess
 from collections.abc import Iterator
@@ -78,6 +79,7 @@ def table() -> list[str]:
 
 
 def main() -> None:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     print(*table(), sep="\n")
 
 

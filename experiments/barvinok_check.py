@@ -26,7 +26,7 @@ from polydl.ir.statement import Statement
 from polydl.ir.variant import Variant
 from polydl.ir.working_sets import WorkingSets
 from polydl.machine import Machine
-from polydl.pipeline import analyze_variants, plan_of
+from polydl.pipeline import analyze_variants, apply
 
 _WIDTH = 120
 _PACKAGE = "islpy-barvinok"
@@ -115,7 +115,7 @@ def cases(path: Path, defines: Mapping[str, str], count: int, seed: int, line_by
     variants: Sequence[Variant] = polydl.generate_variants(nest, machine=machine, max_variants=count, seed=seed)
     analysed = analyze_variants(nest, variants, machine=machine, line_bytes=line_bytes)
     for number, variant in enumerate(variants):
-        scop, plan = plan_of(nest, variant, machine=machine)
+        scop, plan = apply(nest, variant, machine=machine).executed
         yield Case(scop, plan.schedule, analysed[number])
 
 

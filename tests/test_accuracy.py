@@ -255,6 +255,12 @@ def test_the_tables_are_those_of_the_data() -> None:
         assert table.strip() in page
 
 
+def test_rows_are_read_as_they_were_written(tmp_path: Path) -> None:
+    rows, path = EXPERIMENT["read"](EXPERIMENT["RESULTS"], EXPERIMENT["Row"]), tmp_path / "rows.csv"
+    EXPERIMENT["write"](rows, path, EXPERIMENT["Row"])
+    assert path.read_text(encoding="utf-8") == EXPERIMENT["RESULTS"].read_text(encoding="utf-8")
+
+
 def test_errors_of_functions_and_quotients_are_those_of_the_data_and_within_what_is_admitted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

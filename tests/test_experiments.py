@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import ctypes
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
+from importlib.util import find_spec
 from itertools import product
 from pathlib import Path
 from typing import Any, Protocol
@@ -45,6 +48,24 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
         return capsys.readouterr().out.splitlines()
 
     return call
+
+
+def test_experiments_import_what_there_is() -> None:
+    """Of polydl, and without what needs PyTorch."""
+    imported = {
+        (node.module, alias.name)
+        for path in sorted((ROOT / "experiments").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module is not None and re.match(r"polydl(?!\.torch)", node.module)
+        for alias in node.names
+    }
+    assert len(imported) >= 40
+    missing = [
+        (module, name)
+        for module, name in imported
+        if not hasattr(import_module(module), name) and find_spec(f"{module}.{name}") is None
+    ]
+    assert sorted(missing) == []
 
 
 def cells(line: str) -> list[str]:
