@@ -80,10 +80,10 @@ def test_what_others_may_have_put_there_is_replaced(kept: Path, tmp_path: Path, 
         assert "faster" in (tmp_path / "elsewhere.json").read_text(encoding="utf-8")
 
 
-def test_nothing_is_kept_in_a_folder_that_others_may_write(kept: Path, tmp_path: Path) -> None:
+def test_nothing_is_kept_where_others_may_write(kept: Path, tmp_path: Path) -> None:
     from polydl.torch.decisions import keep
 
-    other_folder(kept)
+    (tmp_path / "models").chmod(0o777)
     with pytest.raises(polydl.PolydlError, match="others than its owner"):
         keep(tmp_path, DIGEST, verdict("slower"))
 
