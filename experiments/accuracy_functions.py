@@ -6,6 +6,7 @@
 Each function of ``<math.h>`` that loops call with whole vectors, in ``float`` and in ``double``, and a division by what
 its loop leaves alone, are computed by the emitted code at the levels ``strict``, which does what the source does, and
 ``bounded``. They are compared with ``long double``. A unit is the distance of the type's numbers at the exact result.
+What was measured with vectors of another width than this machine's stays in the data.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import ctypes
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +62,8 @@ class Row:
     operation: str
     element: str
     inputs: str
+    #: of the vectors of the emitted code
+    vector_bytes: float
     #: that the level bounded admits
     a_priori: float
     #: the largest of the source's own arithmetic, and of the emitted code at the level bounded
@@ -130,16 +134,27 @@ def measured(operation: str, element: str, machine: Machine, toolchain: Toolchai
         ctypes.CDLL(str(each.library)).f(*(ctypes.c_void_p(values.ctypes.data) for values in given.values()))
         units = np.abs(given["y"] - right) / np.spacing(np.abs(right).astype(kind))
         errors.append(float(f"{units.max():.6g}"))
-    return Row(operation, element, f"{low:g} to {high:g}", BOUNDS.get(operation, VECTOR_BOUND), *errors)
+    inputs = f"{low:g} to {high:g}"
+    return Row(operation, element, inputs, machine.vector_bytes, BOUNDS.get(operation, VECTOR_BOUND), *errors)
 
 
 def tables(rows: Sequence[Row]) -> str:
-    """Markdown: a line for each operation."""
-    heads = ["operation", "type", "inputs", "a priori, at most", "source", "emitted"]
-    cells = [
-        [row.operation, row.element, row.inputs, f"{row.a_priori:g}", f"{row.source:.5f}", f"{row.emitted:.5f}"]
-        for row in rows
+    """Markdown: a line for each operation, with a column for each width of vectors."""
+    widths = sorted({row.vector_bytes for row in rows})
+    heads = [
+        "operation",
+        "type",
+        "inputs",
+        "a priori, at most",
+        "source",
+        *(f"emitted, {each:g} bytes" for each in widths),
     ]
+    cells = []
+    for operation, element in operations():
+        same = {row.vector_bytes: row for row in rows if (row.operation, row.element) == (operation, element)}
+        one = same[widths[0]]
+        numbers = [one.a_priori, one.source, *(same[each].emitted for each in widths)]
+        cells.append([operation, element, one.inputs, *(f"{each:.6g}" for each in numbers)])
     return "\n".join(markdown(heads, cells)) + "\n"
 
 
@@ -147,13 +162,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("command", choices=["measure", "tables"])
     if parser.parse_args().command == "measure":
-        write(rows(), RESULTS, Row)
+        machine = Machine.detect(threads=1)
+        kept = [row for row in read(RESULTS, Row) if row.vector_bytes != machine.vector_bytes]
+        write(chain(kept, rows(machine)), RESULTS, Row)
     print(tables(read(RESULTS, Row)), end="")
 
 
-def rows() -> Iterator[Row]:
+def rows(machine: Machine) -> Iterator[Row]:
     """Measured one after the other."""
-    machine, toolchain = Machine.detect(threads=1), Toolchain.find("gcc")
+    toolchain = Toolchain.find("gcc")
     for operation, element in operations():
         with tempfile.TemporaryDirectory() as directory:
             yield measured(operation, element, machine, toolchain, Path(directory))
