@@ -9,7 +9,6 @@ import islpy as isl
 import pytest
 from computed import check_kernels, parse
 from machines import machine_with
-from marks import parametrized
 
 from polydl import pipeline
 from polydl.errors import IllegalVariantError
@@ -112,9 +111,10 @@ def test_a_product_in_place_is_one_in_full_tiles_alone(scops: dict[str, Scop]) -
         assert isinstance(found, NoMatch) == (name == "S0_rest")
 
 
+@pytest.mark.slow
 @pytest.mark.native
-@parametrized("threads", [1, 2], quick=1)
-@parametrized("name", FACTORIZATIONS, quick=1)
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("name", FACTORIZATIONS)
 def test_factorizations_by_blocks_compute_the_same(
     name: str, threads: int, scops: dict[str, Scop], tmp_path: Path
 ) -> None:

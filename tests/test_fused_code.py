@@ -9,7 +9,6 @@ import pytest
 from computed import parse
 from emitted_text import emitted_text
 from machines import detected
-from marks import parametrized
 
 from polydl import pipeline
 from polydl.codegen.original import original
@@ -89,12 +88,12 @@ def code(scop: Scop, variant: Variant, threads: int = 1) -> str:
     return emitted_text(text).tuned
 
 
+@pytest.mark.slow
 @pytest.mark.native
-@parametrized(
+@pytest.mark.parametrize(
     ("source", "run"),
     [(PRODUCT, 6), (PRODUCT, 24), (CONVOLUTION, 24)],
     ids=["product", "more of the product", "convolution"],
-    quick=1,
 )
 def test_fused_variants_are_legal_and_compute_the_same(source: str, run: int, tmp_path: Path) -> None:
     scop = parse(tmp_path, source)

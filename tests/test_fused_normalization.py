@@ -111,7 +111,7 @@ def test_fused_normalization_is_right(
 
 @pytest.mark.slow
 @pytest.mark.native
-@parametrized(
+@pytest.mark.parametrize(
     ("numerics", "height", "width", "arrays"),
     [
         ("fast", 7, 7, 4),
@@ -122,7 +122,6 @@ def test_fused_normalization_is_right(
         # Sums of doubles, as in the source, take twice the registers.
         ("bounded", 7, 7, 2),
     ],
-    quick=1,
 )
 def test_iterations_take_turns_with_the_sums_of_lanes(
     numerics: Numerics, height: int, width: int, arrays: int, tmp_path: Path
@@ -147,7 +146,7 @@ def test_iterations_take_turns_with_the_sums_of_lanes(
 
 @pytest.mark.slow
 @pytest.mark.native
-@parametrized("example", ["bnorm_nchw", "bnorm_nhwc", "bnorm_residual"], quick=1)
+@pytest.mark.parametrize("example", ["bnorm_nchw", "bnorm_nhwc", "bnorm_residual"])
 def test_the_command_fuses_the_examples(example: str, tmp_path: Path) -> None:
     sizes = ["-D", "nImg=2", "-D", "nChannels=32", "-D", "height=6", "-D", "width=7"]
     options = ["--max-variants", "16", "--top-k", "2", "--out", str(tmp_path / "made"), "--records", str(tmp_path)]

@@ -52,9 +52,10 @@ def test_every_variant_computes_what_the_source_does(name: str, tmp_path: Path, 
     run(scop, tmp_path, toolchain, 2, "auto", 6)
 
 
+@pytest.mark.slow
 @pytest.mark.native
-@parametrized("microkernel", ["c", "libxsmm"], quick=1)
-@parametrized("name", ["convolution that skips rows of padding", "triangle of blocks"], quick=1)
+@pytest.mark.parametrize("microkernel", ["c", "libxsmm"])
+@pytest.mark.parametrize("name", ["convolution that skips rows of padding", "triangle of blocks"])
 def test_loops_that_bound_each_other_stay_outside_of_calls(
     name: str, microkernel: str, tmp_path: Path, toolchain: Toolchain
 ) -> None:

@@ -65,10 +65,10 @@ def test_answers_are_right_at_all_sizes(tmp_path: Path, a: str, b: str, element:
     assert wrong == []
 
 
-@parametrized(
+@pytest.mark.slow
+@pytest.mark.parametrize(
     ("b", "element", "width", "threads"),
     [("B[k][j]", "float", 8, False), ("B[j][k]", "float", 8, True), ("B[k][j]", "double", 2, True)],
-    quick=1,
 )
 def test_dot_products_are_right_at_all_sizes(tmp_path: Path, b: str, element: str, width: int, threads: bool) -> None:
     nest = symbolic(product("A[i][k]", b, element), tmp_path)

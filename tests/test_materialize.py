@@ -100,12 +100,6 @@ OTHERWISE = {
     "C[i][j] += columns[j] * A[i][k] * B[k][j];": "B",
     "C[i][j] += rows[i] * columns[j] * A[i][k] * B[k][j];": "AB",
 }
-# Of these, one that subtracts, one that reads a third array, and one that takes both operands' factors.
-DIFFERENT = (
-    "C[i][j] -= A[i][k] * B[k][j];",
-    "C[i][j] += (A[i][k] - depths[k]) * B[k][j];",
-    "C[i][j] += rows[i] * columns[j] * A[i][k] * B[k][j];",
-)
 
 
 @parametrized("text", [*EXACT, *OTHERWISE], quick=4)
@@ -278,7 +272,7 @@ def test_products_compute_the_same(source: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.native
-@parametrized("text", sorted([*EXACT, *OTHERWISE], key=lambda text: text not in DIFFERENT), quick=len(DIFFERENT))
+@parametrized("text", [*OTHERWISE, *EXACT], quick=1)
 def test_every_way_to_write_one_computes_the_same(text: str, tmp_path: Path) -> None:
     check(product(tmp_path, text), tmp_path)
 

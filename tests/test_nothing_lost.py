@@ -136,7 +136,8 @@ def test_a_signal_while_timing_emits_the_best_so_far(place: str, call: int, numb
     assert sum(len(record.samples) for record in kept() if record.complete) > call - 1
 
 
-@parametrized(
+@pytest.mark.slow
+@pytest.mark.parametrize(
     ("place", "call"),
     [
         ("polydl.execute.checking.Checker.check_again", 2),
@@ -144,7 +145,6 @@ def test_a_signal_while_timing_emits_the_best_so_far(place: str, call: int, numb
         ("polydl.emission.emit.write_kernel", 1),
         ("polydl.report.documents.write_report", 1),
     ],
-    quick=1,
 )
 def test_a_signal_after_timing_emits_the_best(place: str, call: int) -> None:
     struck(place, call)
@@ -164,7 +164,8 @@ def test_a_candidate_that_was_verified_and_not_timed_is_emitted() -> None:
     go_on()
 
 
-@parametrized("place", ["polydl.execute.build.build", "polydl.execute.checking.Checker.check"], quick=1)
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["polydl.execute.build.build", "polydl.execute.checking.Checker.check"])
 def test_before_anything_is_verified_nothing_is_emitted(place: str) -> None:
     said = struck(place, 1).stderr
     assert said.endswith("polydl: interrupted\n")

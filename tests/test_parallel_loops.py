@@ -57,11 +57,11 @@ void f(double A[64][64], const double B[64][64])
 """
 
 
-def generated(tmp_path: Path, source: str) -> tuple[Scop, VariantSpace, list[Variant]]:
+def generated(tmp_path: Path, source: str, max_variants: int = 150) -> tuple[Scop, VariantSpace, list[Variant]]:
     """Legal variants on two threads, and the space that they are of."""
     scop, machine = parse(tmp_path, source), detected(threads=2)
     space = pipeline.space_on(scop, machine)
-    variants = pipeline.generate_variants(scop, machine=machine, max_variants=150, seed=1)
+    variants = pipeline.generate_variants(scop, machine=machine, max_variants=max_variants, seed=1)
     for variant in variants:
         assert space.apply(variant).violations == ()
     return scop, space, list(variants)
@@ -104,7 +104,7 @@ def test_a_ranker_is_told_the_iterations_of_both(tmp_path: Path) -> None:
 
 @pytest.mark.native
 def test_uneven_iterations_may_be_dealt_out_as_threads_become_free(tmp_path: Path) -> None:
-    scop, space, variants = generated(tmp_path, TRIANGLE)
+    scop, space, variants = generated(tmp_path, TRIANGLE, max_variants=20)
     dynamic, static = (
         kernels(space, (each for each in variants if any(step.dynamic for step in parallel_steps(each)) is wanted))
         for wanted in (True, False)

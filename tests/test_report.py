@@ -12,6 +12,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from machines import machine_with
+from marks import parametrized
 
 import polydl
 from polydl import pipeline, registry
@@ -308,16 +309,17 @@ def test_the_report_keeps_the_c_of_what_failed(measured: Optimization, tmp_path:
 
 
 @pytest.mark.native
-def test_a_report_can_be_plotted(measured: Optimization, tmp_path: Path) -> None:
+@parametrized("pictures", [["one.svg"], ["one.svg", "same.svg"]], ids=["once", "twice"], quick=1)
+def test_a_report_can_be_plotted(pictures: list[str], measured: Optimization, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib")
     documents.write_report(measured, tmp_path)
     script = Path(__file__).parents[1] / "experiments" / "plot_variants.py"
-    for name in ("one.svg", "two.svg"):
+    for name in pictures:
         command = [sys.executable, str(script), str(tmp_path / "report.json"), str(tmp_path / name)]
         ended = subprocess.run(command, capture_output=True, text=True)
         assert ended.returncode == 0, ended.stderr
-    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
-    assert (tmp_path / "one.svg").read_text().startswith("<?xml")
+    (text,) = {(tmp_path / name).read_text(encoding="utf-8") for name in pictures}
+    assert text.startswith("<?xml")
 
 
 @pytest.mark.native

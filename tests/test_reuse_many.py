@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from marks import parametrized
 from nest_factory import Work, convolution, in_order, make_scop, matmul, schedule_of
 from reuse_enumeration import enumerate_working_sets
 from reuse_examples import CACHES, MACHINE, schedules
@@ -28,7 +27,8 @@ from polydl.reuse.working_sets import Method, working_sets, working_sets_of_many
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
-@parametrized(
+@pytest.mark.slow
+@pytest.mark.parametrize(
     ("example", "defines", "line_bytes"),
     [
         ("conv.c", {}, None),
@@ -39,7 +39,6 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
         ("stencil.c", {}, 64),
         ("bnorm_relu.c", {}, None),
     ],
-    quick=1,
 )
 def test_variants_of_the_examples(example: str, defines: dict[str, int], line_bytes: int | None) -> None:
     """Real sizes and sampled orders: each variant by itself, by isl, and all together."""

@@ -87,6 +87,7 @@ def test_sums_of_few_terms_are_split_with_their_zeros_and_triangles_are_not(tmp_
     assert not split(pipeline.generate_variants(parse(tmp_path, TRIANGLE), machine=machine, max_variants=200))
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_variants_compute_the_same(tmp_path: Path) -> None:
     scop, machine = parse(tmp_path, DEPTHWISE), machine_with(2, 16)

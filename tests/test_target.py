@@ -37,6 +37,7 @@ def optimized(folder: Path, march: str, **options: object) -> polydl.Optimizatio
     return polydl.optimize(path, out=folder, march=march, **{**quick, **options})  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_code_for_lesser_processors_has_their_vectors(tmp_path: Path) -> None:
     result = optimized(tmp_path, "x86-64-v2")
     assert result.winner is not None

@@ -258,8 +258,9 @@ def test_filters_that_hold_the_same_at_every_call_are_transformed_whole_as_well(
     assert [each.prepared.bytes >= 16 * 384 * 128 * 4 for each in applied] == [True, False, True, False]
 
 
+@pytest.mark.slow
 @pytest.mark.native
-@parametrized("threads", [1, 2], quick=1)
+@pytest.mark.parametrize("threads", [1, 2])
 def test_points_of_parts_of_the_image_where_all_do_not_fit_a_cache(threads: int, tmp_path: Path) -> None:
     scop = parse(tmp_path, blocked(9, 50, n=2, zero=ZERO))
     base = separate(scop)
@@ -279,9 +280,10 @@ def test_rows_and_columns_that_a_condition_leaves_out(tmp_path: Path) -> None:
     assert all(isinstance(variant.rewrites[0], Pad) for variant in tiled)
 
 
+@pytest.mark.slow
 @pytest.mark.native
-@parametrized(
-    ("layout", "threads"), [("nchw", 1), ("nchw", 2), ("nhwc", 1), ("blocked", 1), ("blocked, parts", 2)], quick=1
+@pytest.mark.parametrize(
+    ("layout", "threads"), [("nchw", 1), ("nchw", 2), ("nhwc", 1), ("blocked", 1), ("blocked, parts", 2)]
 )
 def test_element_wise_statements_are_applied_to_tiles(layout: str, threads: int, tmp_path: Path) -> None:
     if layout.startswith("blocked"):
