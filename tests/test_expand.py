@@ -84,7 +84,7 @@ def same(before: Scop, after: Scop) -> bool:
 
 
 @pytest.mark.parametrize("text", [ROWS, LOCAL, BACKWARDS, USED_BEFORE])
-@pytest.mark.parametrize("loops", [("q",), ("r", "q"), ("r",)])
+@parametrized("loops", [("q",), ("r", "q"), ("r",)], quick=1)
 def test_it_computes_the_same(tmp_path: Path, text: str, loops: tuple[str, ...]) -> None:
     nest = parse(tmp_path, text)
     step = Expand(nest.statements[-1].name, "row", loops)

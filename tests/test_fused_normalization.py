@@ -10,7 +10,6 @@ from click.testing import CliRunner
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from machines import detected
-from marks import parametrized
 
 from polydl import pipeline
 from polydl.cli import main
@@ -84,10 +83,11 @@ shapes = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.native
-@parametrized("training", [False, True], ids=["inference", "training"], quick=1)
-@parametrized("residual", [False, True], ids=["relu", "residual"], quick=1)
-@parametrized("layout", LAYOUTS, quick=1)
+@pytest.mark.parametrize("training", [False, True], ids=["inference", "training"])
+@pytest.mark.parametrize("residual", [False, True], ids=["relu", "residual"])
+@pytest.mark.parametrize("layout", LAYOUTS)
 @given(extents=shapes, seed=st.integers(0, 99))
 @settings(max_examples=2)
 def test_fused_normalization_is_right(

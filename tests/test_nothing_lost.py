@@ -212,7 +212,8 @@ def test_a_caller_gets_the_best_so_far_with_the_interruption(monkeypatch: pytest
     assert callable(result.best)
 
 
-@parametrized("place", ["polydl.optimization.measuring.Measuring.run", "polydl.emission.emit.write_winner"], quick=1)
+@pytest.mark.slow
+@pytest.mark.parametrize("place", ["polydl.optimization.measuring.Measuring.run", "polydl.emission.emit.write_winner"])
 def test_the_best_is_emitted_if_the_interruption_comes_right_after_the_last_sample(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from computed import parse
 from gemm_sites import site
+from marks import parametrized
 from test_microkernels import TILES, Mode
 from test_microkernels import load as loaded
 from test_numerics_special import (
@@ -45,9 +46,10 @@ NARROW = f"#include <polydl/bfloat16.h>\n{NARROW}"
 DENORMAL = ((2.0**-130, 2.0**20), (2.0**-70, 2.0**-70))
 
 
-@pytest.mark.parametrize(
+@parametrized(
     ("level", "microkernel"),
-    [("strict", "none"), ("strict", "c"), ("reassociated", "c"), ("bounded", "c"), ("fast", "c")],
+    [("strict", "none"), ("bounded", "c"), ("strict", "c"), ("reassociated", "c"), ("fast", "c")],
+    quick=2,
 )
 @pytest.mark.parametrize(("left", "right"), DENORMAL)
 def test_denormal_numbers_are_numbers(
@@ -59,7 +61,7 @@ def test_denormal_numbers_are_numbers(
         assert (result == np.float32(ROWS * left * right)).all()
 
 
-@pytest.mark.parametrize("level", WITH_ANY_METHOD)
+@parametrized("level", WITH_ANY_METHOD, quick=1)
 def test_strassen_keeps_denormal_numbers(level: Numerics, tmp_path: Path) -> None:
     scop = parse(tmp_path, PRODUCT)
     a, b = (np.full((ROWS, ROWS), np.float32(value)) for value in DENORMAL[0])
@@ -67,7 +69,7 @@ def test_strassen_keeps_denormal_numbers(level: Numerics, tmp_path: Path) -> Non
     assert (result == np.float32(ROWS * 2.0**-110)).all()
 
 
-@pytest.mark.parametrize("level", WITH_ANY_METHOD)
+@parametrized("level", WITH_ANY_METHOD, quick=1)
 @pytest.mark.parametrize(("exponent", "kept"), [(-80, True), (-130, False)])
 def test_winograd_loses_bits_of_filters_that_are_hardly_normal(
     level: Numerics, exponent: int, kept: bool, tmp_path: Path
@@ -82,7 +84,7 @@ def test_winograd_loses_bits_of_filters_that_are_hardly_normal(
     assert (error < 1e-6) == kept
 
 
-@pytest.mark.parametrize("level", WITH_ANY_METHOD)
+@parametrized("level", WITH_ANY_METHOD, quick=1)
 def test_factors_in_another_order_underflow_where_those_of_the_source_do_not(level: Numerics, tmp_path: Path) -> None:
     scop = parse(tmp_path, SCALED)
     kernels = (kernel_with(scop, "reassociated"), kernel_with(scop, level, "factors of products in another order"))

@@ -70,11 +70,11 @@ def check(scop: Scop, tmp_path: Path, kind: type, microkernel: str, threads: int
     check_kernels(tmp_path, scop, kernels, threads)
 
 
+@pytest.mark.slow
 @pytest.mark.native
-@parametrized(
+@pytest.mark.parametrize(
     ("element", "stride", "microkernel", "threads"),
     [("float", 1, "c", 1), ("float", 1, "auto", 2), ("float", 2, "auto", 1), ("double", 1, "libxsmm", 2)],
-    quick=1,
 )
 def test_a_convolution_that_tests_for_its_border(
     element: str, stride: int, microkernel: str, threads: int, tmp_path: Path

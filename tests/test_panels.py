@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from computed import check_kernels, parse, separate
 from machines import detected, machine_with
-from marks import parametrized
 
 from polydl import pipeline, registry
 from polydl.errors import IllegalVariantError
@@ -167,8 +166,9 @@ def test_proposals_ask_for_the_names_of_loops_over_blocks(taken: str, tmp_path: 
     assert {type(proposal.steps[-1]) for proposal in proposals} == {PackPanels, PackTiles}
 
 
+@pytest.mark.slow
 @pytest.mark.native
-@parametrized("threads", [1, 2], quick=1)
+@pytest.mark.parametrize("threads", [1, 2])
 def test_variants_with_panels_compute_the_same(tmp_path: Path, threads: int) -> None:
     scop = parse(tmp_path, PRODUCT)
     machine = detected(threads=threads)

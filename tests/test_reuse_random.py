@@ -157,7 +157,7 @@ random_numbers = st.randoms(use_true_random=True)
 relaxed = settings(suppress_health_check=list(HealthCheck))
 
 
-@parametrized("examples", [100, 1300], quick=1)
+@parametrized("examples", [20, 1300], quick=1)
 def test_boxes(examples: int) -> None:
     """Enumeration, isl, the closed form of one and of many schedules; 1,000 nests of 1,300 are distinct and counted."""
     covered = Coverage()
@@ -212,7 +212,7 @@ def test_threads_that_share_a_cache() -> None:
     assert different >= 2
 
 
-@parametrized(("examples", "distinct"), [(50, 25), (400, 250)], quick=1)
+@parametrized(("examples", "distinct"), [(12, 6), (400, 250)], quick=1)
 def test_triangles_and_divisions(examples: int, distinct: int) -> None:
     """Enumeration and isl on nests that are no boxes."""
     covered = Coverage()

@@ -271,9 +271,10 @@ def test_an_unfolding_that_makes_no_sense_is_refused(step: Unfold, word: str, tm
         unfold(separate(plain(tmp_path, 2)), step)
 
 
+@pytest.mark.slow
 @pytest.mark.native
-@parametrized(
-    ("stride", "roles"), [(1, {("y_x", "c"), ("y_x", "r"), ("y_x", "s")}), (2, {("x", "r_s"), ("x", "c")})], quick=1
+@pytest.mark.parametrize(
+    ("stride", "roles"), [(1, {("y_x", "c"), ("y_x", "r"), ("y_x", "s")}), (2, {("x", "r_s"), ("x", "c")})]
 )
 def test_plain_convolutions_are_unfolded(stride: int, roles: set[tuple[str, str]], tmp_path: Path) -> None:
     source = PLAIN.format(stride=stride, rows=5 * stride + 3, columns=4 * stride + 3).replace("40", "64")

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from marks import parametrized
 
 import polydl
 from polydl.models import loaded
@@ -120,7 +121,7 @@ def test_parts_of_two_models_are_no_model(programs: tuple[Path, Path], saved: Pa
             polydl.load(saved)
 
 
-@pytest.mark.parametrize("name", ["libmodel.so", "model.weights"])
+@parametrized("name", ["libmodel.so", "model.weights"], quick=1)
 def test_damaged_files_are_refused(programs: tuple[Path, Path], saved: Path, name: str) -> None:
     """In a process of its own, which a library that ends early would end."""
     content = (programs[0] / name).read_bytes()

@@ -132,8 +132,9 @@ def test_the_step_survives_json() -> None:
     assert variant_from_json(variant.to_json()) == variant
 
 
+@pytest.mark.slow
 @pytest.mark.native
-@parametrized("threads", [1, 2], quick=1)
+@pytest.mark.parametrize("threads", [1, 2])
 def test_variants_with_tiles_compute_the_same(tmp_path: Path, threads: int) -> None:
     scop = pipeline.parse(_written(tmp_path, PRODUCT.replace("37", "112").format(n=1536, k=1024)))
     machine = detected(threads=threads)

@@ -193,9 +193,10 @@ def test_blocked_layouts(source: str, sizes: set[tuple[int, ...]], tmp_path: Pat
     assert check(parse(tmp_path, source), tmp_path) == sizes
 
 
+@pytest.mark.slow
 @pytest.mark.native
-@parametrized("layout", LAYOUTS, quick=1)
-@parametrized("element", ["float", "double"], quick=1)
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("element", ["float", "double"])
 def test_other_layouts_and_channels_that_do_not_fill_vectors(layout: str, element: str, tmp_path: Path) -> None:
     assert check(parse(tmp_path, plain(layout, element, k=21)), tmp_path, threads=2) == {(4, 4), (2, 2)}
 
