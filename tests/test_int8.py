@@ -200,16 +200,16 @@ MIXED = ROWS.replace("signed char A", "unsigned char A").replace("rows(", "mixed
     ("source", "name"),
     marked(
         (PRODUCT, "c-int8"),
+        (ROWS, "c-int16"),
         (LAYER, "c-int8"),
         (ROWS, "c-amx"),
-        (ROWS, "c-int16"),
         (MIXED, "c-int16"),
         (PRODUCT, "libxsmm-int8"),
         (LAYER, "libxsmm-int8"),
         (MIXED, "libxsmm-int8"),
     ),
     ids=lambda value: value if len(value) < 20 else value[value.index("void ") + 5 : value.index("(int")],
-    quick=1,
+    quick=2,
 )
 def test_nests_of_bytes_get_it_and_stay_exact(source: str, name: str, tmp_path: Path) -> None:
     reason = registry.load("microkernels", name).unavailable()

@@ -95,10 +95,10 @@ Mode = Literal["as it is", "declining", "in plain C"]
             for mode in ("as it is", "declining")
         ),
         (PLAIN_C, "as it is"),
-        (INT16, "as it is"),
+        # Compiling its cases takes long, as in plain C below.
+        pytest.param((INT16, "as it is"), marks=pytest.mark.slow),
         pytest.param((AMX, "as it is"), marks=pytest.mark.amx),
         (AMX, "declining"),
-        # Compiling its cases takes a compiler some ten seconds.
         pytest.param((AMX, "in plain C"), marks=pytest.mark.slow),
     ],
     ids=lambda given: f"{given[0].name}-{given[1].replace(' ', '-')}",
