@@ -39,5 +39,5 @@ def parametrized(
         known = case if isinstance(case, ParameterSet) else None
         values = known.values if known is not None else case if isinstance(names, tuple) else (case,)
         marks = [*(known.marks if known is not None else ()), *([pytest.mark.slow] if number >= quick else [])]
-        chosen.append(pytest.param(*values, marks=marks))
+        chosen.append(pytest.param(*values, marks=marks, id=known.id if known is not None else None))
     return pytest.mark.parametrize(names, chosen, ids=ids)

@@ -134,21 +134,10 @@ def test_every_option_is_explained() -> None:
     assert sorted(name for name in options if name.startswith("-") and name not in hidden and name not in using) == []
 
 
-# Commands and calls that compile and measure.
-MEASURING = re.compile(r"polydl[. ](?:optimize|tune|fuse|library|fuzz)\b")
-
-
 def runnable(language: str) -> list[ParameterSet]:
-    """The blocks of a language that are run; of those that measure, `make test` runs the first page's commands."""
+    """The blocks of a language that are run; most of them measure."""
     return [
-        pytest.param(
-            page,
-            block,
-            id=f"{page}:{block.line}",
-            marks=[pytest.mark.slow]
-            if MEASURING.search(block.text) and (page, language) != ("README.md", "sh")
-            else [],
-        )
+        pytest.param(page, block, id=f"{page}:{block.line}")
         for page in PAGES
         for block in blocks(page)
         if block.language == language and block.mark == "run"
@@ -212,13 +201,14 @@ def test_a_page_follows_one_nest_with_its_output() -> None:
 
 
 @pytest.mark.native
-@parametrized(("page", "block"), runnable("sh"), quick=2)
+@parametrized(("page", "block"), runnable("sh"), quick=1)
 def test_shell_blocks_run(page: str, block: Block, directory: Path, quick_command: Path) -> None:
     write_files(page, directory)
     ended = run(["sh", "-e", "-c", block.text], directory, quick_command.parent)
     assert ended.returncode == 0, ended.stdout + ended.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.native
 @pytest.mark.parametrize(("page", "block"), runnable("python"))
 def test_python_blocks_run(page: str, block: Block, directory: Path) -> None:
