@@ -12,6 +12,7 @@ from marks import parametrized
 from symbolic_nests import RANGES, symbolic
 
 from polydl.errors import ArgumentError, UserError
+from polydl.libraries.callable import AnySize
 from polydl.libraries.product import symbolic_product
 from polydl.libraries.symbolic import SymbolicNest
 
@@ -124,7 +125,7 @@ def test_dot_products_have_factors_and_leading_dimensions(tmp_path: Path) -> Non
     form = symbolic(BLAS, tmp_path, (*RANGES, *LEADING))
     function = compiled(form, tmp_path, {"dots": ALONG_TERMS}, 8)
     random = np.random.default_rng(1)
-    for m, n, k in ((5, 7, 6), (13, 1, 40), (4, 11, 27), (60, 50, 33)):
+    for m, n, k in ((5, 7, 6), (13, 1, 40), (4, 11, 27), (60, 50, 33), (0, 5, 9), (6, 0, 9), (6, 5, 0)):
         a, b, c = (random.random(shape).astype(np.float32) for shape in ((m, k + 2), (k, n + 1), (m, n + 3)))
         expected = c.copy()
         expected[:, :n] = 1.5 * (a[:, :k] @ b[:, :n]) - 2 * c[:, :n]
@@ -141,6 +142,13 @@ def test_rows_shorter_than_their_least_length_run_as_they_were_written(tmp_path:
     assert c[:, 0].tolist() == [float(sum(a[2 * i : 2 * i + 6])) for i in range(5)]
     with pytest.raises(ArgumentError, match="A"):
         function(A=a[:9], B=b, C=c, M=5, N=7, K=6, lda=2, ldb=7, ldc=7, alpha=1, beta=0)
+
+
+@pytest.mark.parametrize("size", [3.7, "3", None, np.array([3, 4])])
+def test_a_size_is_an_integer(tmp_path: Path, size: object) -> None:
+    function = AnySize(symbolic(BLAS, tmp_path, (*RANGES, *LEADING)), tmp_path / "none.so", "gemm")
+    with pytest.raises(ArgumentError, match=f"gemm: the size M is a {type(size).__name__}"):
+        function(M=size, N=7, K=6, lda=6, ldb=7, ldc=7)
 
 
 def scale(nest: SymbolicNest) -> str:

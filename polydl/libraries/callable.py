@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
+from operator import index
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,14 @@ class AnySize:
         rows: np.ndarray[Any, Any] = argument.reshape(-1) if linear else argument
         return rows[: extents[0]]
 
+    def _integer(self, name: str, argument: Any) -> int:
+        """A size that is an argument. Raises ArgumentError for what is no integer, such as 3.7."""
+        try:
+            return index(argument)
+        except TypeError:
+            kind = type(argument).__name__
+            raise ArgumentError(f"{self.name}: the size {name} is a {kind}", remedy="pass an integer") from None
+
     def _sizes(self, arguments: Mapping[str, Any]) -> dict[str, int]:
         """The value of each size, from the arguments of that name and the extents of arrays."""
         sizes: dict[str, int] = {}
@@ -74,7 +83,7 @@ class AnySize:
 
         for name in self._nest.sizes:
             if name in arguments:
-                tell(name, int(arguments[name]), f"{name} itself")
+                tell(name, self._integer(name, arguments[name]), f"{name} itself")
         for array, extents in self._nest.extents.items():
             given = arguments.get(array)
             if isinstance(given, np.ndarray) and given.ndim == len(extents):

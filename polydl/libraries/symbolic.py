@@ -95,8 +95,10 @@ class SymbolicNest:
                 )
         for view in self.views:
             inner = [sums.value(extent, sizes) for extent in self.extents[view.name][1:]]
-            last = [most - 1 for most in self.reach(view.name, sizes)]
-            extents[view.view_of] = (1 + sum(most * prod(inner[place:]) for place, most in enumerate(last)),)
+            reach = self.reach(view.name, sizes)
+            places = sum((most - 1) * prod(inner[place:]) for place, most in enumerate(reach))
+            # What has no rows, or rows of nothing, isn't touched.
+            extents[view.view_of] = (1 + places if all(reach) else 0,)
         return extents
 
     def stride(self, array: str, dimension: int) -> tuple[str, ...]:
