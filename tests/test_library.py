@@ -125,6 +125,7 @@ def test_an_interruption_emits_nothing(tmp_path: Path, monkeypatch: pytest.Monke
         (["--range", "M=1..9", "--range", "M=3"], "--range M is given twice"),
         (["--range", "Q=1..9"], "Q is no integer parameter"),
         (["--max-slowdown", "0.5"], "0.5 is not in the range"),
+        (["--range", "K=1..9"], "-D K=4 gives one value to a size that has a range"),
         (["--workload", "gemm_8x8x8"], "both a FILE and a --workload"),
         (["--range", "M=1..9", "--machine", "zen4", "--threads", "4096"], "and this is another machine"),
     ],

@@ -44,6 +44,7 @@ def test_the_nearest_size_is_in_the_range(size: int) -> None:
         ("M=4,0", "a size is 0"),
         ("M=1..9999999999", "a size is 9999999999"),
         ("M=1..9:0", "the step is 0"),
+        (f"M=1..{'9' * 5000}", "is no range of sizes"),
         ("M=4,4", "a size is listed twice"),
     ],
 )

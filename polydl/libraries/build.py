@@ -24,6 +24,7 @@ from polydl.libraries.measuring import ShapeMeasuring
 from polydl.libraries.product import SymbolicProduct, symbolic_product
 from polydl.libraries.ranges import (
     LeadingDimension,
+    Size,
     SizeRange,
     check_parameters,
     every_size,
@@ -121,6 +122,7 @@ def library(
         raise OptionError(f"shapes is {shapes}", remedy="at least 1")
     texts, leading = leading_dimensions(ranges)
     sizes = size_ranges(texts)
+    _check_defines(defines or {}, every_size(sizes, leading))
 
     def read(shape: Shape) -> Scop:
         fixed = {**(defines or {}), **{each.name: shape[each.least] for each in leading}, **shape}
@@ -177,6 +179,17 @@ def library(
             tell("decide", number + 1, len(taken.further))
     measured = MeasuredShapes((*taken.sampled, *taken.further), tuple(times), candidates)
     return chosen_library(nest, product, target, toolchain, measured, settings, read, exported, out)
+
+
+def _check_defines(defines: Mapping[str, str | int], sizes: Sequence[Size]) -> None:
+    """Check that no size that has a range has one value as well. Raises OptionError."""
+    for each in sizes:
+        if each.name in defines:
+            raise OptionError(
+                f"-D {each.name}={defines[each.name]} gives one value to a size that has a range",
+                construct=f"--range {each}",
+                remedy="leave out one of the two",
+            )
 
 
 @dataclass(frozen=True)

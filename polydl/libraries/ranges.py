@@ -10,8 +10,10 @@ from polydl.errors import OptionError, UserError
 from polydl.ir.scop import Scop
 
 _FORM = "NAME=LOW..HIGH, NAME=LOW..HIGH:STEP or NAME=SIZE,SIZE,..., such as M=1..4096, K=64..4096:64 or N=64,256"
-_RANGE = re.compile(r"(?P<low>\d+)\.\.(?P<high>\d+)(?::(?P<step>\d+))?", re.ASCII)
-_LISTED = re.compile(r"\d+(?:,\d+)*", re.ASCII)
+# Python reads no number of thousands of digits.
+_SIZE = r"\d{1,99}"
+_RANGE = re.compile(rf"(?P<low>{_SIZE})\.\.(?P<high>{_SIZE})(?::(?P<step>{_SIZE}))?", re.ASCII)
+_LISTED = re.compile(rf"{_SIZE}(?:,{_SIZE})*", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _LEADING = re.compile(r"(?P<least>[A-Za-z_]\w*)\.\.", re.ASCII)
 # Of a signed int, in which loops count.
