@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from machines import machine_with
 
 from polydl.cli import command, main
 from polydl.errors import OptionError
-from polydl.optimization.tuning import Tuned, TuningTask, nests_of
+from polydl.optimization.tuning import Tuned, TuningTask, nests_of, tune
 from polydl.presentation.tuning import document, line, tuned_text
 from polydl.records.store import read
 
@@ -78,6 +79,22 @@ def test_the_document_says_what_won() -> None:
 def test_nothing_to_optimize() -> None:
     with pytest.raises(OptionError, match="nothing to optimize"):
         command("tune").main([], standalone_mode=False)
+
+
+def test_a_file_that_is_missing_does_not_stop_the_others(tmp_path: Path) -> None:
+    (tmp_path / "folder.c").mkdir()
+    nests = nests_of([str(tmp_path / "missing.c"), str(tmp_path / "folder.c")], [], tmp_path / "out")
+    results = list(tune(nests, machine=machine_with(1, 32), records=tmp_path / "records"))
+    assert [result.status for result in results] == ["failed", "failed"]
+    assert "missing.c" in results[0].message
+    assert "folder.c" in results[1].message
+
+
+def test_what_is_no_budget_is_said_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["tune", "--suite", "resnet", "--budget", "lots", "--out", str(tmp_path / "out")]
+    assert main(line, standalone_mode=False) == 2
+    assert capsys.readouterr().err.count("'lots' is no budget") == 1
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.native

@@ -107,12 +107,16 @@ def tune(
     An interrupted run goes on where it stopped. Ends with status 1 if a nest failed.
     """
     from polydl.machine import Machine
+    from polydl.optimization.budget import Budget
     from polydl.optimization.tuning import tune as tune_nests
     from polydl.pipeline import Stage
     from polydl.presentation.progress import progress_bar
     from polydl.presentation.tuning import document, line, tuned_text
     from polydl.records.store import default_directory
 
+    if options["budget"] is not None:
+        # Said once, and not of each nest.
+        Budget.parse(options["budget"])
     nests = _nests(files, suites, workloads, out or Path(OUT), define, include)[:limit]
     quiet = quiet or json_path == STANDARD_OUTPUT
     directory = records or default_directory()

@@ -12,6 +12,7 @@ from typing import Any, Literal
 from polydl.errors import OptionError, PolydlError
 from polydl.execute.contract import Executor
 from polydl.execute.toolchain import found_compilers
+from polydl.frontend.source import read_source
 from polydl.machine import Machine
 from polydl.optimization.optimize import optimize
 from polydl.records import answers
@@ -161,7 +162,7 @@ def _question(
     nest: TuningTask, file: Path, machine: Machine, compiler: str | None, options: Mapping[str, Any]
 ) -> str | None:
     return question(
-        file.read_bytes(),
+        read_source(file),
         directory=file.parent,
         include_directories=nest.include_directories,
         machine=machine,
