@@ -153,6 +153,21 @@ def test_a_nest_without_arithmetic_has_no_rate() -> None:
     assert not any("FMA peak" in row for row in rows)
 
 
+def test_a_search_of_one_run_promises_nothing() -> None:
+    document = run_document()
+    document["search"] = {
+        "strategy": "ranked",
+        "runs": 1,
+        "seconds": 2.0,
+        "improvements": [{"seconds": 2.0, "runs": 1, "best": 1e-3}],
+        "expected_gain": 1.0,
+    }
+    text = " ".join(answer_text(document, verbose=False).split())
+    assert "Search ranked, 1 run in 2 s: 1 ms after 1 (2 s); what further runs may gain is not known yet" in text
+    document["search"]["expected_gain"] = 0.25
+    assert "as many runs again may gain 25%" in " ".join(answer_text(document, verbose=False).split())
+
+
 def test_verbose_shows_all_candidates_and_all_steps(width: int) -> None:
     document = many(run_document())
     text = answer_text(document, verbose=True)

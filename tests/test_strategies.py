@@ -112,6 +112,13 @@ def test_what_is_no_budget_is_refused(text: str) -> None:
     assert "200runs" in (raised.value.remedy or "")
 
 
+def test_nothing_gains_the_whole_time() -> None:
+    assert Budget.parse("99.5%") == Budget(gain=0.995)
+    for text in ("100%", "500%"):
+        with pytest.raises(OptionError, match="is the whole time or more"):
+            Budget.parse(text)
+
+
 def test_a_budget_is_spent_by_seconds_runs_or_when_little_is_to_be_gained() -> None:
     times = [1.0 + 0.001 * place for place in range(12)]
     assert not Budget(seconds=5).spent(4.9, times)

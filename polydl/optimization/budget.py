@@ -37,6 +37,12 @@ class Budget:
         if found[2] == "runs":
             return Budget(runs=number)
         if found[2] == "%":
+            if number >= 100:
+                raise OptionError(
+                    f"{text!r} is the whole time or more, which no run gains",
+                    construct=f"--budget {text}",
+                    remedy="write 5%, for as long as further runs are expected to gain that much",
+                )
             return Budget(gain=number / 100)
         return Budget(seconds=number * (60 if found[2] == "m" else 1))
 

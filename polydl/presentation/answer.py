@@ -173,10 +173,14 @@ def _search(document: Mapping[str, Any]) -> Iterator[str]:
     steps = search["improvements"]
     shown = steps if len(steps) <= _SHOWN_STEPS else [steps[0], *steps[1 - _SHOWN_STEPS :]]
     by_when = ", ".join(f"{duration(each['best'])} after {each['runs']} ({each['seconds']:.0f} s)" for each in shown)
-    words = (
-        f"Search  {search['strategy']}, {counted(search['runs'], 'run')} in {search['seconds']:.0f} s: {by_when}; as "
-        f"many runs again may gain {percentage(search['expected_gain'])}"
+    # Of a single time there is nothing to expect, for which 1 stands.
+    further = (
+        "what further runs may gain is not known yet"
+        if search["expected_gain"] >= 1
+        else f"as many runs again may gain {percentage(search['expected_gain'])}"
     )
+    runs = counted(search["runs"], "run")
+    words = f"Search  {search['strategy']}, {runs} in {search['seconds']:.0f} s: {by_when}; {further}"
     yield from wrapped(words, "")
 
 
