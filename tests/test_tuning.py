@@ -90,6 +90,16 @@ def test_a_file_that_is_missing_does_not_stop_the_others(tmp_path: Path) -> None
     assert "folder.c" in results[1].message
 
 
+def test_a_folder_with_a_file_of_the_users_is_left_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "out" / "gemm_8x8x8"
+    folder.mkdir(parents=True)
+    (folder / "README.txt").write_text("my project\n")
+    nests = nests_of([], ["gemm_8x8x8"], tmp_path / "out")
+    [result] = tune(nests, machine=machine_with(1, 32), records=tmp_path / "records")
+    assert "README.txt in the folder of the results was not written by polydl" in result.message
+    assert [path.name for path in folder.iterdir()] == ["README.txt"]
+
+
 def test_what_is_no_budget_is_said_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     line = ["tune", "--suite", "resnet", "--budget", "lots", "--out", str(tmp_path / "out")]
     assert main(line, standalone_mode=False) == 2

@@ -100,7 +100,7 @@ def library(
             remedy="make the library there, or leave out --machine",
         )
     directory = out or Path(OUT, Path(source.file).stem)
-    check_destinations(source, directory, None)
+    check_destinations(source, directory, None, document="library.json")
     warn_of_directory(records or default_directory())
     with progress_bar(wanted=not detail.quiet) as progress:
         result: Library = build(

@@ -390,8 +390,16 @@ def _silent(text: str) -> None:
     """In place of ``click.echo`` where standard output belongs to a document."""
 
 
-def check_destinations(source: Source, directory: Path, json_path: str | None, html_path: Path | None = None) -> None:
-    """Before anything long is done: what is written must not replace the source, and must find its place."""
+def check_destinations(
+    source: Source,
+    directory: Path,
+    json_path: str | None,
+    html_path: Path | None = None,
+    document: str = "report.json",
+) -> None:
+    """Before anything long is done: what is written must not replace the user's files, and must find its place."""
+    from polydl.emission.replaced import check_replaced
+
     if source.file is not None:
         file = Path(source.file).resolve()
         inside = directory.resolve() == file.parent and "_polydl" in file.stem
@@ -404,6 +412,7 @@ def check_destinations(source: Source, directory: Path, json_path: str | None, h
     there = next(folder for folder in (directory, *directory.absolute().parents) if folder.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
         raise OptionError(f"no file can be written in {there}", construct=f"--out {directory}", remedy="name another")
+    check_replaced(directory, document)
 
 
 def _with_earlier(result: Optimization, seconds: Mapping[str, float]) -> Optimization:

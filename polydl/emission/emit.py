@@ -17,6 +17,7 @@ from polydl.codegen.header import header
 from polydl.codegen.plain_unit import plain_unit
 from polydl.codegen.tvm_ffi import ForeignCall, foreign_call
 from polydl.emission.linking import cmake_package, cmake_use, lines, pkg_config, readme
+from polydl.emission.replaced import check_replaced
 from polydl.emitted_names import FileKind, emitted_names
 from polydl.errors import ExecutionError
 from polydl.execute.toolchain import Toolchain
@@ -236,8 +237,10 @@ def write_unit(
     """Write C after its ``head``, its header and what helps to link them, and compile them with the line it shows.
 
     ``document`` is the file with what was measured, and what it is. Older files stay until all is compiled, and of a
-    failed compile the C is left without a library. Raises ResourceError, ExecutionError.
+    failed compile the C is left without a library. Raises ResourceError, ExecutionError, OptionError where a file that
+    polydl did not write would be replaced.
     """
+    check_replaced(names["c"].parent, document[0])
     line = lines(code, toolchain, names)["library"]
     files: dict[FileKind, str | bytes] = {
         "c": head + code.c,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from polydl.emission.replaced import check_replaced
 from polydl.errors import OptionError, PolydlError
 from polydl.execute.contract import Executor
 from polydl.execute.toolchain import found_compilers
@@ -120,6 +121,7 @@ def _one(
     executor: Executor | None,
     options: Mapping[str, Any],
 ) -> Tuned:
+    check_replaced(nest.directory, REPORT_FILE)
     file = nest.written()
     place = "" if executor is None else executor.name
     digest = _question(nest, file, machine, compiler, {**options, "executor": place})
