@@ -179,5 +179,12 @@ def test_the_command_refuses(tmp_path: Path, stored: Profile) -> None:
     absent = CliRunner().invoke(main, ["calibrate", "--show", "--profile", str(tmp_path / "absent")])
     assert absent.exit_code == 2
     assert "polydl calibrate" in absent.stderr
+    mine = tmp_path / "mine.c"
+    mine.write_text("int mine;")
+    for place, problem in ((mine, "is no profile, and would be replaced"), (tmp_path, "is a directory")):
+        refused = CliRunner().invoke(main, ["calibrate", "--profile", str(place)])
+        assert refused.exit_code == 2
+        assert problem in refused.stderr
+    assert mine.read_text() == "int mine;"
     with pytest.raises(OptionError, match="no-such"):
         module._loaded("no-such")

@@ -147,6 +147,27 @@ def test_the_command_prunes_only_what_is_named(tmp_path: Path, run: Any) -> None
     assert len(list(read(tmp_path))) == 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["prune", "--older-than", "nan"], "nan is no finite number"),
+        (["prune", "--older-than", "inf"], "inf is no finite number"),
+        (["best", "--since", "yesterday"], "'yesterday' is no date"),
+        (["list", "--until", "2026-1"], "'2026-1' is no date"),
+    ],
+)
+def test_what_is_no_number_and_no_date_is_refused(tmp_path: Path, run: Any, arguments: list[str], message: str) -> None:
+    append(tmp_path, [record()])
+    status, _, err = run(*arguments, "--records", tmp_path)
+    assert status == 2
+    assert message in err
+
+
+def test_nothing_is_older_than_the_calendar(tmp_path: Path, run: Any) -> None:
+    append(tmp_path, [record()])
+    assert "Removed  0 records, 1 stay" in run("prune", "--older-than", "1e9", "--records", tmp_path)[1]
+
+
 def test_recorded_variants_are_applied_to_what_the_workload_is_today(tmp_path: Path, run: Any) -> None:
     workload = "gemm_48x64x64"
     order = Variant((Interchange(1, ("i", "j", "k")),))

@@ -13,6 +13,7 @@ from polydl.commands.output import STANDARD_OUTPUT, write_document
 from polydl.commands.storing import warn_of_directory
 from polydl.errors import OptionError
 from polydl.presentation.completion import complete_suites
+from polydl.presentation.numbers import FiniteRange
 from polydl.presentation.options import (
     LAYOUTS,
     OUT,
@@ -78,8 +79,8 @@ if TYPE_CHECKING:
 @click.option("--leaders", type=click.IntRange(min=1), default=3, show_default=True, help="Picks to compare.")
 @click.option("--max-variants", type=click.IntRange(min=1), default=400, show_default=True, metavar="N")
 @click.option("--rounds", type=click.IntRange(min=2), default=15, show_default=True, help="Samples of each.")
-@click.option("--budget", type=click.FloatRange(min=0.1), default=30.0, show_default=True, metavar="SECONDS")
-@click.option("--timeout", type=click.FloatRange(min=0.1), default=120.0, show_default=True, metavar="SECONDS")
+@click.option("--budget", type=FiniteRange(min=0.1), default=30.0, show_default=True, metavar="SECONDS")
+@click.option("--timeout", type=FiniteRange(min=0.1), default=120.0, show_default=True, metavar="SECONDS")
 @click.option("--seed", type=int, default=0, show_default=True, metavar="N")
 @click.option(
     "--out",

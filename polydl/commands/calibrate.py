@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,10 +10,13 @@ import click
 
 from polydl.commands.output import STANDARD_OUTPUT
 from polydl.commands.output import show as shown
-from polydl.errors import MachineError
+from polydl.errors import MachineError, OptionError
 from polydl.presentation.options import debug_option, json_option
+from polydl.system.files import opened
 
 _FAILURE = 1
+# The heading of a table that is in every profile.
+_SIGN = b"[identity]"
 
 
 @click.command()
@@ -26,7 +30,11 @@ _FAILURE = 1
 )
 @click.option("--fresh", is_flag=True, help="Do not go on with what an interrupted run measured.")
 @click.option(
-    "--profile", "path", type=click.Path(path_type=Path), metavar="PATH", help="Instead of this machine's own file."
+    "--profile",
+    "path",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="PATH",
+    help="Instead of this machine's own file.",
 )
 @json_option
 @debug_option
@@ -52,6 +60,8 @@ def calibrate(show: bool, microkernels: tuple[str, ...], fresh: bool, path: Path
             raise MachineError("there is no such file", file=str(path), remedy=remedy)
         profile = profiles.read_for(place, system.identity)
     else:
+        if path is not None:
+            _check_place(path)
         with progress_bar(wanted=json_path != STANDARD_OUTPUT) as bar:
             result = run(
                 system,
@@ -66,3 +76,15 @@ def calibrate(show: bool, microkernels: tuple[str, ...], fresh: bool, path: Path
     for name, message in failures:
         click.echo(f"polydl: no table for {name}: {message}", err=True)
     return _FAILURE if failures else 0
+
+
+def _check_place(path: Path) -> None:
+    """Before anything is measured: no file is replaced that is no profile, whatever its version. Raises OptionError."""
+    content = b""
+    # What can't be read is said when it is written.
+    with suppress(OSError), opened(path) as file:
+        content = file.read()
+    if content.strip() and _SIGN not in content:
+        raise OptionError(
+            f"{path} is no profile, and would be replaced", construct=f"--profile {path}", remedy="name another file"
+        )

@@ -9,6 +9,7 @@ import click
 
 from polydl.commands.storing import warn_of_directory
 from polydl.errors import OptionError
+from polydl.presentation.numbers import FiniteRange
 from polydl.presentation.options import (
     OUT,
     Detail,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     help="Choose among so many kernels at most.",
 )  # fmt: skip
 @click.option(
-    "--max-slowdown", type=click.FloatRange(min=1), default=1.10, show_default=True, metavar="FACTOR",
+    "--max-slowdown", type=FiniteRange(min=1), default=1.10, show_default=True, metavar="FACTOR",
     help="With as few kernels as are within FACTOR of the fastest at every shape.",
 )  # fmt: skip
 @click.option(

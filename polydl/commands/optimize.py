@@ -26,6 +26,7 @@ from polydl.commands.storing import (
 )
 from polydl.commands.variant import chosen_variant, is_file_of_steps, variant_from_file, variant_option
 from polydl.errors import OptionError
+from polydl.presentation.numbers import FiniteRange
 from polydl.presentation.options import (
     OUT,
     Detail,
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
 @optimization_options(
     click.option(
         "--timeout",
-        type=click.FloatRange(min=0, min_open=True),
+        type=FiniteRange(min=0, min_open=True),
         default=60.0,
         show_default=True,
         metavar="SECONDS",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -13,6 +14,7 @@ import click
 from polydl.commands.output import FAILURE, show
 from polydl.commands.storing import warn_of_damage
 from polydl.errors import OptionError
+from polydl.presentation.numbers import FiniteRange
 from polydl.presentation.options import debug_option, json_option, records_option
 
 if TYPE_CHECKING:
@@ -20,14 +22,31 @@ if TYPE_CHECKING:
     from polydl.records.record import Record
     from polydl.records.store import Damage
 
+# As records have it, or the beginning of that.
+_DATE = re.compile(r"\d{4}(-\d\d(-\d\d(T\S*)?)?)?", re.ASCII)
 _STATUSES = ("ok", "unsupported", "compile", "timeout", "crash", "wrong", "inaccurate")
+
+
+def _date(_context: click.Context, parameter: click.Parameter, value: str) -> str:
+    """A date or the beginning of one. Raises OptionError."""
+    if value and not _DATE.fullmatch(value):
+        raise OptionError(
+            f"{value!r} is no date", construct=f"--{parameter.name} {value}", remedy="write 2026, 2026-11 or 2026-11-21"
+        )
+    return value
 
 
 def _criteria_options(command: Any) -> Any:
     """Adds the options of ``Criteria``, under its names."""
     for option in (
-        click.option("--until", default="", metavar="DATE", help="Not later than this (2026-11, say)."),
-        click.option("--since", default="", metavar="DATE", help="Not earlier than this date, such as 2026-11-21."),
+        click.option("--until", default="", callback=_date, metavar="DATE", help="Not later than this (2026-11, say)."),
+        click.option(
+            "--since",
+            default="",
+            callback=_date,
+            metavar="DATE",
+            help="Not earlier than this date, such as 2026-11-21.",
+        ),
         click.option("--status", type=click.Choice(_STATUSES), help="How the measurement ended."),
         click.option("--compiler", default="", metavar="TEXT", help="A compiler, or the start: 'gcc 12'."),
         click.option("--threads", type=click.IntRange(min=1), metavar="N", help="So many threads."),
@@ -200,7 +219,7 @@ def damaged(sources: tuple[Path, ...], records: Path | None, json_path: str | No
 
 
 @records.command()
-@click.option("--older-than", type=click.FloatRange(min=0), metavar="DAYS", help="Records of more days ago.")
+@click.option("--older-than", type=FiniteRange(min=0), metavar="DAYS", help="Records of more days ago.")
 @click.option("--failed", is_flag=True, help="Candidates that did not run or gave a wrong answer.")
 @click.option("--superseded", is_flag=True, help="Measurements that were repeated later.")
 @click.option("--keep-best", type=click.IntRange(min=1), metavar="N", help="All but the fastest N of a nest.")

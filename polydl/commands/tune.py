@@ -10,6 +10,7 @@ import click
 from polydl.commands.output import FAILURE, STANDARD_OUTPUT, write_document
 from polydl.commands.storing import warn_of_directory
 from polydl.errors import OptionError
+from polydl.presentation.numbers import FiniteRange
 from polydl.presentation.options import (
     OUT,
     SearchOptions,
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
 @click.option("--cpu", "cpus", metavar="KEY", multiple=True, help="Time on nodes of this type (one of each type).")
 @click.option(
     "--patience",
-    type=click.FloatRange(min=0),
+    type=FiniteRange(min=0),
     default=300.0,
     show_default=True,
     metavar="SECONDS",
@@ -65,7 +66,7 @@ if TYPE_CHECKING:
 @cold_option
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=FiniteRange(min=0, min_open=True),
     default=60.0,
     show_default=True,
     metavar="SECONDS",

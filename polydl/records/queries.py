@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -163,7 +164,9 @@ class Pruning:
         """For each record of one nest, whether to remove it. This is the argument of ``store.prune``."""
         oldest = ""
         if self.older_than_days is not None:
-            oldest = (datetime.now(UTC) - timedelta(days=self.older_than_days)).isoformat(timespec="seconds")
+            # Nothing is older than the calendar.
+            with suppress(OverflowError):
+                oldest = (datetime.now(UTC) - timedelta(days=self.older_than_days)).isoformat(timespec="seconds")
         last = {key: id(record) for key, record in latest(records).items()}
         kept = None if self.keep_best is None else self._fastest(records, self.keep_best)
         return [
