@@ -125,7 +125,9 @@ def test_it_links_with_nothing_and_compiles_without_warnings(tmp_path: Path) -> 
     foreign = foreign_call(polydl.parse(tmp_path / "scaled.c", defines={"n": 4}), "scaled")
     assert foreign is not None
     prototype = "void scaled(int, float, double (*)[6], const double (*)[6], signed char, unsigned char *);"
-    text = "\n".join([foreign.definitions, prototype, foreign.function])
+    # Macros that the source may have.
+    macros = [f"#define {name} 3" for name in ("kind", "length", "value", "integer", "real", "data", "shape", "type")]
+    text = "\n".join([foreign.definitions, *macros, prototype, foreign.function])
     assert "#include" not in text
     (tmp_path / "alone.c").write_text(text)
     for compiler in ("gcc", "clang"):

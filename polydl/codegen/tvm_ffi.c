@@ -238,3 +238,12 @@ static int polydl_disjoint(const void *written, long long bytes, const void *oth
   int apart = bytes <= 0 || other_bytes <= 0 || first + bytes <= second || second + other_bytes <= first;
   return apart ? 0 : polydl_raise("ValueError", name, "is written and shares memory with another argument");
 }
+
+/* What a function returns that returns nothing. */
+static int polydl_none(polydl_argument *result)
+{
+  result->kind = 0;
+  result->length = 0;
+  result->value.integer = 0;
+  return 0;
+}

@@ -132,10 +132,8 @@ def _function(
             "  (void)polydl_handle;",
             *rows,
             f"  {exported}({', '.join(values)});",
-            "  polydl_result->kind = 0;",
-            "  polydl_result->length = 0;",
-            "  polydl_result->value.integer = 0;",
-            "  return 0;",
+            # The source's macros may have the names of fields.
+            "  return polydl_none(polydl_result);",
             "}",
         ]
     )
