@@ -117,6 +117,21 @@ def test_extents_and_loops_are_sums_of_sizes(tmp_path: Path) -> None:
     assert nest.source_extents({"M": 3, "N": 4, "K": 5}) == {"C": (5, 13), "A": (6, 5)}
 
 
+@pytest.mark.parametrize("sizes", ["N=2..50", "N=8"])
+def test_an_extent_that_a_macro_computes_follows_its_size(tmp_path: Path, sizes: str) -> None:
+    """A range of one size says nothing of the others, at which the function may be called as well."""
+    text = "#define P (N + 1)\n" + product().replace("C[M][N]", "C[M][P]")
+    with pytest.raises(UserError, match="an extent of `C` is computed from sizes"):
+        symbolic(text, tmp_path, ("M=1..60", sizes, "K=1..40"))
+
+
+def test_a_nest_for_one_size_alone_has_no_range_of_it(tmp_path: Path) -> None:
+    text = product().replace("B[K][N]", "B[K][8]")
+    with pytest.raises(UserError, match="the range N=8 has one size, and with 9 the nest can't be read") as raised:
+        symbolic(text, tmp_path, ("M=1..60", "N=8", "K=1..40"))
+    assert raised.value.remedy == "-D N=8 in place of the range"
+
+
 def test_only_integer_parameters_have_ranges(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="Q is no integer parameter of the function") as raised:
         symbolic(product(), tmp_path, (*RANGES, "Q=1..3"))

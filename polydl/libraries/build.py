@@ -9,7 +9,7 @@ from pathlib import Path
 
 from polydl.emission.replaced import check_replaced
 from polydl.emitted_names import Naming
-from polydl.errors import OptionError, UnsupportedConstructError
+from polydl.errors import OptionError, UnsupportedConstructError, UserError
 from polydl.execute.toolchain import Toolchain
 from polydl.frontend.child import fork_server
 from polydl.ir.kernel import KernelSource
@@ -286,6 +286,9 @@ def read_symbolic(
     for number, sizes in enumerate(ranges):
         size = sizes.small(_PLACE + 3 + number)
         other[sizes.name] = size if size != shape[sizes.name] else sizes.low
+        if sizes.count == 1:
+            # Else a size that is written as an expression, such as N + 1, would be taken for a constant.
+            other[sizes.name] += 1
     try:
         scop = read({**shape, **{each.name: shape[each.least] + 1 for each in leading}})
     except OptionError as error:
@@ -294,4 +297,19 @@ def read_symbolic(
                 raise not_a_parameter(each, error.file or "", None, "the function") from None
         raise
     check_parameters(scop, every_size(ranges, leading))
-    return without_sums(symbolic_nest(scop, read(other), ranges, leading))
+    return without_sums(symbolic_nest(scop, _read_elsewhere(read, other, ranges), ranges, leading))
+
+
+def _read_elsewhere(read: Callable[[Shape], Scop], shape: Shape, ranges: Sequence[SizeRange]) -> Scop:
+    """The nest at a second shape, whose sizes lie beyond ranges of a single one. Raises OptionError where it can't be."""
+    try:
+        return read(shape)
+    except UserError as error:
+        single = next((sizes for sizes in ranges if sizes.count == 1), None)
+        if single is None:
+            raise
+        raise OptionError(
+            f"the range {single} has one size, and with {shape[single.name]} the nest can't be read: {error.message}",
+            file=error.file, line=error.line, construct=error.construct,
+            remedy=f"-D {single.name}={single.low} in place of the range",
+        ) from error  # fmt: skip
