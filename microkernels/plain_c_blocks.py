@@ -273,8 +273,9 @@ def _steps(site: GemmSite, block: OutputBlock, read: Callable[[str], str]) -> li
     later = products_ahead(site)
     kept = _keeps_a(site, block)
     lines = []
+    fetched = _rows_of_lines(site, block) if site.ahead_steps else ()
     for v in vectors:
-        if site.ahead_steps:
+        if block.rows[v] in fetched:
             # A is read once in each block, often from beyond the first cache; B stays there.
             place = f"an + l * {site.lda}" if later else f"ar + (l + {site.ahead_steps}) * {site.lda}"
             lines.append(f"      __builtin_prefetch({place} + {block.rows[v]});")
@@ -306,6 +307,18 @@ def _steps(site: GemmSite, block: OutputBlock, read: Callable[[str], str]) -> li
     elif site.ahead:
         lines.append("      (void)ahead;")
     return lines
+
+
+def _rows_of_lines(site: GemmSite, block: OutputBlock) -> tuple[int, ...]:
+    """First rows of the vectors whose place in A is prefetched: of several in one cache line, the first."""
+    line = block.line_bytes // VECTOR_BYTES[site.element]
+    if block.width >= line:
+        return block.rows
+    rows: list[int] = []
+    for row in block.rows:
+        if not rows or row - rows[-1] >= line:
+            rows.append(row)
+    return tuple(rows)
 
 
 def products_ahead(site: GemmSite) -> int:

@@ -121,6 +121,23 @@ void f(float C[64][{n}], const float A[64][{k}], const float B[{k}][{n}])
 STEPS = {"near_ahead_steps": 5, "apart_ahead_steps": 0, "last_cache_ahead_steps": 7, "memory_ahead_steps": 31}
 
 
+@pytest.mark.parametrize(("vector_bytes", "apart"), [(64, 16), (32, 16)])
+def test_each_cache_line_of_an_operand_is_fetched_once(tmp_path: Path, vector_bytes: int, apart: int) -> None:
+    path = tmp_path / "nest.c"
+    path.write_text(PRODUCT.format(n=64, k=64))
+    scop = pipeline.parse(path)
+    machine = replace(machine_with(1, vector_bytes), constants=(CoreConstant("near_ahead_steps", 5),))
+    drawn = pipeline.generate_variants(scop, machine=machine, max_variants=200, microkernel="c", seed=1)
+    plain = [variant for variant in drawn if not variant.rewrites]
+    space = pipeline.space_on(scop, machine, microkernel="c")
+    steps = "".join(pipeline.kernel(space.apply(variant), vector_bytes).c for variant in plain).split("for (long l = 0")
+    fetched = [
+        [int(row) for row in re.findall(r"__builtin_prefetch\(ar \+ \(l \+ 5\) \* \d+ \+ (\d+)\)", step)]
+        for step in steps
+    ]
+    assert {later - row for rows in fetched for row, later in pairwise(rows)} == {apart}
+
+
 # Of the 32 KiB, 1 MiB and 32 MiB of the machine: B within L1, within L2 with rows of a page, beyond L2, and beyond all.
 @parametrized(
     ("n", "k", "name"),

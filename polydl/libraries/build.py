@@ -301,7 +301,7 @@ def read_symbolic(
 
 
 def _read_elsewhere(read: Callable[[Shape], Scop], shape: Shape, ranges: Sequence[SizeRange]) -> Scop:
-    """The nest at a second shape, whose sizes lie beyond ranges of a single one. Raises OptionError where it can't be."""
+    """The nest at a second shape, beyond ranges of a single size. Raises OptionError where it can't be read there."""
     try:
         return read(shape)
     except UserError as error:

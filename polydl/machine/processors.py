@@ -86,7 +86,10 @@ FAMILIES = (
     Family(
         "AMD Zen 3", "AuthenticAMD", "25", _models(range(16), range(32, 96)), _AMD,
         {**_TWO_PIPES, "stores_per_cycle": 1.0, "first_tlb_entries": 64, "first_tlb_miss_cycles": 7.0},
-        {"exposed_first_share": 0.5},
+        # Prefetches take loads from blocks of 16 registers, and slow them more than they help, but for what comes from
+        # memory (docs/results/2026-11-27-epyc-zen3.md).
+        {"exposed_first_share": 0.5, "near_ahead_steps": 0, "apart_ahead_steps": 0, "last_cache_ahead_steps": 0,
+         "memory_ahead_steps": 8},
     ),
     Family(
         "AMD Zen 4", "AuthenticAMD", "25", _models(range(16, 32), range(96, 128), range(160, 176)), _AMD,

@@ -33,7 +33,6 @@ static inline void polydl_gemm1_block0_2x6(const float *a, const float *b, float
     for (long l = 0; l < k; ++l) {
       __builtin_prefetch(ar + (l + 8) * 16 + 0);
       const polydl_gemm1_vector8 a0 = *(const polydl_gemm1_vector8 *)(ar + l * 16 + 0);
-      __builtin_prefetch(ar + (l + 8) * 16 + 8);
       const polydl_gemm1_vector8 a1 = *(const polydl_gemm1_vector8 *)(ar + l * 16 + 8);
       const float *bl = br + l * 1;
       const float b0 = bl[0]; c0_0 += a0 * b0; c1_0 += a1 * b0;
@@ -76,7 +75,6 @@ static inline void polydl_gemm1_block1_2x5(const float *a, const float *b, float
     for (long l = 0; l < k; ++l) {
       __builtin_prefetch(ar + (l + 8) * 16 + 0);
       const polydl_gemm1_vector8 a0 = *(const polydl_gemm1_vector8 *)(ar + l * 16 + 0);
-      __builtin_prefetch(ar + (l + 8) * 16 + 8);
       const polydl_gemm1_vector8 a1 = *(const polydl_gemm1_vector8 *)(ar + l * 16 + 8);
       const float *bl = br + l * 1;
       const float b0 = bl[0]; c0_0 += a0 * b0; c1_0 += a1 * b0;
