@@ -102,14 +102,14 @@ def test_a_saved_description_is_taken_as_well(tmp_path: Path) -> None:
 
 
 def test_every_profile_says_where_its_numbers_are_from() -> None:
-    assert names() == ("xeon-amx", "zen4", "zen5")
+    assert names() == ("xeon-amx", "zen3", "zen4", "zen5")
     for name in names():
         text = _file(name).read_text()
         comment = " ".join(line.removeprefix("# ") for line in text.splitlines() if line.startswith("#"))
         assert "measured by" in comment
         assert "as the system told there" in comment
         Machine.load(_file(name))
-    assert all(family_of(Machine.load(_file(name)).cpu_id) for name in ("zen4", "zen5"))
+    assert all(family_of(Machine.load(_file(name)).cpu_id) for name in ("zen3", "zen4", "zen5"))
 
 
 def test_a_processor_of_a_name_has_as_many_cores_as_threads_are_asked_for() -> None:

@@ -286,7 +286,7 @@ target_options = _gathered(
     click.option(
         "--machine", "described", metavar="FILE|NAME", shell_complete=complete_machines,
         help="Another machine, which polydl calibrate described in FILE, or a processor that polydl knows: "
-        "xeon-amx, zen4, zen5. Nothing is run then.",
+        "xeon-amx, zen3, zen4, zen5. Nothing is run then.",
     ),
 )  # fmt: skip
 search_options = _gathered(
