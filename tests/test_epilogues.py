@@ -173,9 +173,8 @@ def test_what_is_finished_in_registers_is_predicted_to_cost_less_than_loops(tmp_
     [
         nest("half(Y)", head="float half(float x) { return x / 2; }"),
         nest("halves(Y)", head="static float halves(float x) { while (x > 1) x = x / 2; return x; }"),
-        nest("(real)Y / 3", head="typedef float real;"),
     ],
-    ids=["visible function", "function with a loop", "type"],
+    ids=["visible function", "function with a loop"],
 )
 @KERNELS
 def test_what_the_source_defines_stays_in_its_loops(source: str, kernel: str, tmp_path: Path) -> None:
@@ -183,6 +182,14 @@ def test_what_the_source_defines_stays_in_its_loops(source: str, kernel: str, tm
     text = function(scop, *tilings(kernel)["whole"])
     assert "polydl_gemm1_operands" not in text
     assert "o[t][y][x][k]=" in text
+
+
+@KERNELS
+def test_casts_to_types_of_the_source_are_applied_in_the_call(kernel: str, tmp_path: Path) -> None:
+    scop = parse(tmp_path, nest("(real)Y / 3", head="typedef float real;"))
+    text = function(scop, *tilings(kernel)["whole"])
+    assert "polydl_gemm1_operands" in text
+    assert "real" not in text
 
 
 @KERNELS

@@ -12,7 +12,6 @@ from marks import parametrized
 from symbolic_nests import RANGES, symbolic
 
 from polydl.errors import ArgumentError, UserError
-from polydl.libraries.callable import AnySize
 from polydl.libraries.product import symbolic_product
 from polydl.libraries.symbolic import SymbolicNest
 
@@ -144,9 +143,10 @@ def test_rows_shorter_than_their_least_length_run_as_they_were_written(tmp_path:
         function(A=a[:9], B=b, C=c, M=5, N=7, K=6, lda=2, ldb=7, ldc=7, alpha=1, beta=0)
 
 
+@pytest.mark.native
 @pytest.mark.parametrize("size", [3.7, "3", None, np.array([3, 4])])
 def test_a_size_is_an_integer(tmp_path: Path, size: object) -> None:
-    function = AnySize(symbolic(BLAS, tmp_path, (*RANGES, *LEADING)), tmp_path / "none.so", "gemm")
+    function = compiled(symbolic(BLAS, tmp_path, (*RANGES, *LEADING)), tmp_path, {"none": SMALL}, 8)
     with pytest.raises(ArgumentError, match=f"gemm: the size M is a {type(size).__name__}"):
         function(M=size, N=7, K=6, lda=6, ldb=7, ldc=7)
 
