@@ -49,7 +49,6 @@ static inline void polydl_gemm3_block0_3x3(const float *a, const float *b, float
     for (long l = 0; l < k; ++l) {
       __builtin_prefetch(ar + (l + 8) * 24 + 0);
       const polydl_gemm3_vector8 a0 = *(const polydl_gemm3_vector8 *)(ar + l * 24 + 0);
-      __builtin_prefetch(ar + (l + 8) * 24 + 8);
       const polydl_gemm3_vector8 a1 = *(const polydl_gemm3_vector8 *)(ar + l * 24 + 8);
       __builtin_prefetch(ar + (l + 8) * 24 + 16);
       const polydl_gemm3_vector8 a2 = *(const polydl_gemm3_vector8 *)(ar + l * 24 + 16);
@@ -111,7 +110,6 @@ static inline void polydl_gemm8_block0_3x4(const float *a, const float *b, float
     for (long l = 0; l < k; ++l) {
       __builtin_prefetch(ar + (l + 8) * 24 + 0);
       const polydl_gemm8_vector8 a0 = *(const polydl_gemm8_vector8 *)(ar + l * 24 + 0);
-      __builtin_prefetch(ar + (l + 8) * 24 + 8);
       const polydl_gemm8_vector8 a1 = *(const polydl_gemm8_vector8 *)(ar + l * 24 + 8);
       __builtin_prefetch(ar + (l + 8) * 24 + 16);
       const polydl_gemm8_vector8 a2 = *(const polydl_gemm8_vector8 *)(ar + l * 24 + 16);
@@ -153,7 +151,6 @@ static inline void polydl_gemm8_block1_3x3(const float *a, const float *b, float
     for (long l = 0; l < k; ++l) {
       __builtin_prefetch(ar + (l + 8) * 24 + 0);
       const polydl_gemm8_vector8 a0 = *(const polydl_gemm8_vector8 *)(ar + l * 24 + 0);
-      __builtin_prefetch(ar + (l + 8) * 24 + 8);
       const polydl_gemm8_vector8 a1 = *(const polydl_gemm8_vector8 *)(ar + l * 24 + 8);
       __builtin_prefetch(ar + (l + 8) * 24 + 16);
       const polydl_gemm8_vector8 a2 = *(const polydl_gemm8_vector8 *)(ar + l * 24 + 16);
@@ -216,7 +213,6 @@ static inline void polydl_gemm13_block0_3x4(const float *a, const float *b, floa
     for (long l = 0; l < k; ++l) {
       __builtin_prefetch(ar + (l + 8) * 24 + 0);
       const polydl_gemm13_vector8 a0 = *(const polydl_gemm13_vector8 *)(ar + l * 24 + 0);
-      __builtin_prefetch(ar + (l + 8) * 24 + 8);
       const polydl_gemm13_vector8 a1 = *(const polydl_gemm13_vector8 *)(ar + l * 24 + 8);
       __builtin_prefetch(ar + (l + 8) * 24 + 16);
       const polydl_gemm13_vector8 a2 = *(const polydl_gemm13_vector8 *)(ar + l * 24 + 16);
@@ -280,7 +276,6 @@ static inline void polydl_gemm15_block0_3x4(const float *a, const float *b, floa
     for (long l = 0; l < k; ++l) {
       __builtin_prefetch(ar + (l + 8) * 24 + 0);
       const polydl_gemm15_vector8 a0 = *(const polydl_gemm15_vector8 *)(ar + l * 24 + 0);
-      __builtin_prefetch(ar + (l + 8) * 24 + 8);
       const polydl_gemm15_vector8 a1 = *(const polydl_gemm15_vector8 *)(ar + l * 24 + 8);
       __builtin_prefetch(ar + (l + 8) * 24 + 16);
       const polydl_gemm15_vector8 a2 = *(const polydl_gemm15_vector8 *)(ar + l * 24 + 16);
@@ -325,7 +320,6 @@ static inline void polydl_gemm15_block1_3x4(const float *a, const float *b, floa
     for (long l = 0; l < k; ++l) {
       __builtin_prefetch(ar + (l + 8) * 24 + 0);
       const polydl_gemm15_vector8 a0 = *(const polydl_gemm15_vector8 *)(ar + l * 24 + 0);
-      __builtin_prefetch(ar + (l + 8) * 24 + 8);
       const polydl_gemm15_vector8 a1 = *(const polydl_gemm15_vector8 *)(ar + l * 24 + 8);
       __builtin_prefetch(ar + (l + 8) * 24 + 16);
       const polydl_gemm15_vector8 a2 = *(const polydl_gemm15_vector8 *)(ar + l * 24 + 16);
@@ -370,7 +364,6 @@ static inline void polydl_gemm15_block2_3x4(const float *a, const float *b, floa
     for (long l = 0; l < k; ++l) {
       __builtin_prefetch(ar + (l + 8) * 24 + 0);
       const polydl_gemm15_vector8 a0 = *(const polydl_gemm15_vector8 *)(ar + l * 24 + 0);
-      __builtin_prefetch(ar + (l + 8) * 24 + 8);
       const polydl_gemm15_vector8 a1 = *(const polydl_gemm15_vector8 *)(ar + l * 24 + 8);
       __builtin_prefetch(ar + (l + 8) * 24 + 16);
       const polydl_gemm15_vector8 a2 = *(const polydl_gemm15_vector8 *)(ar + l * 24 + 16);
@@ -415,7 +408,6 @@ static inline void polydl_gemm15_block3_3x4(const float *a, const float *b, floa
     for (long l = 0; l < k; ++l) {
       __builtin_prefetch(ar + (l + 8) * 24 + 0);
       const polydl_gemm15_vector8 a0 = *(const polydl_gemm15_vector8 *)(ar + l * 24 + 0);
-      __builtin_prefetch(ar + (l + 8) * 24 + 8);
       const polydl_gemm15_vector8 a1 = *(const polydl_gemm15_vector8 *)(ar + l * 24 + 8);
       __builtin_prefetch(ar + (l + 8) * 24 + 16);
       const polydl_gemm15_vector8 a2 = *(const polydl_gemm15_vector8 *)(ar + l * 24 + 16);

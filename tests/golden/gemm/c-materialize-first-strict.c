@@ -34,7 +34,6 @@ static inline void polydl_gemm2_block0_2x6(const float *a, const float *b, float
     for (long l = 0; l < k; ++l) {
       __builtin_prefetch(ar + (l + 8) * 64 + 0);
       const polydl_gemm2_vector8 a0 = *(const polydl_gemm2_vector8 *)(ar + l * 64 + 0);
-      __builtin_prefetch(ar + (l + 8) * 64 + 8);
       const polydl_gemm2_vector8 a1 = *(const polydl_gemm2_vector8 *)(ar + l * 64 + 8);
       const float *bl = br + l * 1;
       const float b0 = bl[0]; c0_0 += a0 * b0; c1_0 += a1 * b0;

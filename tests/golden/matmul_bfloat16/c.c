@@ -42,7 +42,6 @@ static inline void polydl_gemm1_block0_2x6(const bfloat16 *a, const bfloat16 *b,
     for (long l = 0; l < k; ++l) {
       __builtin_prefetch(ar + (l + 8) * 80 + 0);
       const polydl_gemm1_vector8 a0 = polydl_gemm1_widened8(ar + l * 80 + 0);
-      __builtin_prefetch(ar + (l + 8) * 80 + 8);
       const polydl_gemm1_vector8 a1 = polydl_gemm1_widened8(ar + l * 80 + 8);
       const bfloat16 *bl = br + l * 1;
       const polydl_gemm1_vector8 b0 = (polydl_gemm1_vector8)((polydl_gemm1_bits8){0} + ((unsigned int)bl[0] << 16)); c0_0 += a0 * b0; c1_0 += a1 * b0;

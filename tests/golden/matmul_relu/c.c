@@ -34,7 +34,6 @@ static inline void polydl_gemm1_block0_3x4(const float *a, const float *b, float
     for (long l = 0; l < k; ++l) {
       __builtin_prefetch(ar + (l + 8) * 96 + 0);
       const polydl_gemm1_vector8 a0 = *(const polydl_gemm1_vector8 *)(ar + l * 96 + 0);
-      __builtin_prefetch(ar + (l + 8) * 96 + 8);
       const polydl_gemm1_vector8 a1 = *(const polydl_gemm1_vector8 *)(ar + l * 96 + 8);
       __builtin_prefetch(ar + (l + 8) * 96 + 16);
       const polydl_gemm1_vector8 a2 = *(const polydl_gemm1_vector8 *)(ar + l * 96 + 16);

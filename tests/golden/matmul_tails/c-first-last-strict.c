@@ -58,7 +58,6 @@ static inline void polydl_gemm1_block0_2x6(const double *a, const double *b, dou
     for (long l = 0; l < k; ++l) {
       __builtin_prefetch(ar + (l + 8) * 50 + 0);
       const polydl_gemm1_vector4 a0 = *(const polydl_gemm1_vector4 *)(ar + l * 50 + 0);
-      __builtin_prefetch(ar + (l + 8) * 50 + 4);
       const polydl_gemm1_vector4 a1 = *(const polydl_gemm1_vector4 *)(ar + l * 50 + 4);
       const double *bl = br + l * 1;
       const double b0 = bl[0]; c0_0 += a0 * b0; c1_0 += a1 * b0;
@@ -134,11 +133,9 @@ static inline void polydl_gemm1_block1_4x1(const double *a, const double *b, dou
     for (long l = 0; l < k; ++l) {
       __builtin_prefetch(ar + (l + 8) * 50 + 0);
       const polydl_gemm1_vector4 a0 = *(const polydl_gemm1_vector4 *)(ar + l * 50 + 0);
-      __builtin_prefetch(ar + (l + 8) * 50 + 4);
       const polydl_gemm1_vector4 a1 = *(const polydl_gemm1_vector4 *)(ar + l * 50 + 4);
       __builtin_prefetch(ar + (l + 8) * 50 + 8);
       const polydl_gemm1_vector4 a2 = *(const polydl_gemm1_vector4 *)(ar + l * 50 + 8);
-      __builtin_prefetch(ar + (l + 8) * 50 + 12);
       const polydl_gemm1_vector4 a3 = *(const polydl_gemm1_vector4 *)(ar + l * 50 + 12);
       const double *bl = br + l * 1;
       const double b0 = bl[0]; c0_0 += a0 * b0; c1_0 += a1 * b0; c2_0 += a2 * b0; c3_0 += a3 * b0;

@@ -32,7 +32,6 @@ static inline void polydl_gemm1_block0_3x3(const double *a, const double *b, dou
     for (long l = 0; l < k; ++l) {
       __builtin_prefetch(ar + (l + 8) * 50 + 0);
       const polydl_gemm1_vector4 a0 = *(const polydl_gemm1_vector4 *)(ar + l * 50 + 0);
-      __builtin_prefetch(ar + (l + 8) * 50 + 4);
       const polydl_gemm1_vector4 a1 = *(const polydl_gemm1_vector4 *)(ar + l * 50 + 4);
       __builtin_prefetch(ar + (l + 8) * 50 + 8);
       const polydl_gemm1_vector4 a2 = *(const polydl_gemm1_vector4 *)(ar + l * 50 + 8);
@@ -64,7 +63,6 @@ static inline void polydl_gemm1_block1_3x1(const double *a, const double *b, dou
     for (long l = 0; l < k; ++l) {
       __builtin_prefetch(ar + (l + 8) * 50 + 0);
       const polydl_gemm1_vector4 a0 = *(const polydl_gemm1_vector4 *)(ar + l * 50 + 0);
-      __builtin_prefetch(ar + (l + 8) * 50 + 4);
       const polydl_gemm1_vector4 a1 = *(const polydl_gemm1_vector4 *)(ar + l * 50 + 4);
       __builtin_prefetch(ar + (l + 8) * 50 + 8);
       const polydl_gemm1_vector4 a2 = *(const polydl_gemm1_vector4 *)(ar + l * 50 + 8);

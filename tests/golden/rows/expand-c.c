@@ -30,7 +30,6 @@ static inline void polydl_gemm1_block0_2x6(const double *a, const double *b, dou
     for (long l = 0; l < k; ++l) {
       __builtin_prefetch(ar + (l + 8) * 16 + 0);
       const polydl_gemm1_vector4 a0 = *(const polydl_gemm1_vector4 *)(ar + l * 16 + 0);
-      __builtin_prefetch(ar + (l + 8) * 16 + 4);
       const polydl_gemm1_vector4 a1 = *(const polydl_gemm1_vector4 *)(ar + l * 16 + 4);
       const double *bl = br + l * 1;
       const double b0 = bl[0]; c0_0 += a0 * b0; c1_0 += a1 * b0;
