@@ -28,6 +28,11 @@ _OF_HEADERS = re.compile(
 FileKind = Literal["c", "header", "library", "readme", "cmake", "pkgconfig", "archive", "licence", "object"]
 #: those that a winner is written to; models keep its object as well
 FILE_KINDS: tuple[FileKind, ...] = tuple(kind for kind in get_args(FileKind) if kind != "object")
+README_FILE = "README.txt"
+#: what was tried and measured, beside what a nest's winner is written to
+REPORT_FILE = "report.json"
+#: the same beside the function for a range of sizes
+LIBRARY_FILE = "library.json"
 #: those of a static library, which not every winner calls
 OPTIONAL_FILES: frozenset[FileKind] = frozenset(("archive", "licence"))
 
@@ -84,7 +89,7 @@ def emitted_names(exported: str, directory: Path) -> Mapping[FileKind, Path]:
         "c": directory / f"{package}.c",
         "header": directory / f"{package}.h",
         "library": directory / f"lib{package}.so",
-        "readme": directory / "README.txt",
+        "readme": directory / README_FILE,
         "cmake": directory / f"{package}Config.cmake",
         "pkgconfig": directory / f"{package}.pc",
         "archive": directory / "libpolydl_xsmm.a",

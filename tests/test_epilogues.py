@@ -184,20 +184,21 @@ def test_what_the_source_defines_stays_in_its_loops(source: str, kernel: str, tm
     assert "o[t][y][x][k]=" in text
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        nest("half(Y)", head="static float half(float x) { return x / 2; }"),
+        nest("(real)Y / 3", head="typedef float real;"),
+    ],
+    ids=["static function", "type"],
+)
 @KERNELS
-def test_casts_to_types_of_the_source_are_applied_in_the_call(kernel: str, tmp_path: Path) -> None:
-    scop = parse(tmp_path, nest("(real)Y / 3", head="typedef float real;"))
-    text = function(scop, *tilings(kernel)["whole"])
-    assert "polydl_gemm1_operands" in text
-    assert "real" not in text
-
-
-@KERNELS
-def test_static_functions_of_the_source_are_applied_in_the_call(kernel: str, tmp_path: Path) -> None:
-    scop = parse(tmp_path, nest("half(Y)", head="static float half(float x) { return x / 2; }"))
+def test_what_the_source_defines_alone_is_applied_in_the_call(source: str, kernel: str, tmp_path: Path) -> None:
+    scop = parse(tmp_path, source)
     text = function(scop, *tilings(kernel)["whole"])
     assert "polydl_gemm1_operands" in text
     assert "o[t][y][x][k]=" not in text
+    assert "real" not in text
 
 
 def test_an_input_may_not_be_the_output_shifted(tmp_path: Path) -> None:

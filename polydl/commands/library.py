@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from polydl.commands.storing import warn_of_directory
+from polydl.emitted_names import LIBRARY_FILE
 from polydl.errors import OptionError
 from polydl.presentation.numbers import FiniteRange
 from polydl.presentation.options import (
@@ -101,7 +102,7 @@ def library(
             remedy="make the library there, or leave out --machine",
         )
     directory = out or Path(OUT, Path(source.file).stem)
-    check_destinations(source, directory, None, document="library.json")
+    check_destinations(source, directory, None, document=LIBRARY_FILE)
     warn_of_directory(records or default_directory())
     with progress_bar(wanted=not detail.quiet) as progress:
         result: Library = build(

@@ -25,6 +25,7 @@ from polydl.commands.storing import (
     warn_of_store,
 )
 from polydl.commands.variant import chosen_variant, is_file_of_steps, variant_from_file, variant_option
+from polydl.emitted_names import REPORT_FILE
 from polydl.errors import OptionError
 from polydl.presentation.numbers import FiniteRange
 from polydl.presentation.options import (
@@ -322,7 +323,6 @@ def _remembered(answer: Answer, source: Source, directory: Path, started: float,
     """What was found when the same was asked before, with its files in ``directory``; None if it can't be shown."""
     from polydl.emitted_names import emitted_names
     from polydl.presentation.answer import answer_text
-    from polydl.report.documents import REPORT_FILE
 
     stored = answer.document
     files: dict[str, str | None] = {
@@ -396,7 +396,7 @@ def check_destinations(
     directory: Path,
     json_path: str | None,
     html_path: Path | None = None,
-    document: str = "report.json",
+    document: str = REPORT_FILE,
 ) -> None:
     """Before anything long is done: what is written must not replace the user's files, and must find its place."""
     from polydl.emission.replaced import check_replaced

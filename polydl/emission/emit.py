@@ -18,7 +18,7 @@ from polydl.codegen.plain_unit import plain_unit
 from polydl.codegen.tvm_ffi import ForeignCall, foreign_call
 from polydl.emission.linking import cmake_package, cmake_use, lines, pkg_config, readme
 from polydl.emission.replaced import check_replaced
-from polydl.emitted_names import FileKind, emitted_names
+from polydl.emitted_names import REPORT_FILE, FileKind, emitted_names
 from polydl.errors import ExecutionError
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.interface import Clause, Interface
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 #: The file of a run's measurements, and what it is.
-REPORT = ("report.json", "what was tried and measured, where `polydl optimize` wrote it")
+REPORT = (REPORT_FILE, "what was tried and measured, where `polydl optimize` wrote it")
 _NOT_RUN = "Neither run nor checked: the processor on which it was made lacks some of its instructions."
 
 

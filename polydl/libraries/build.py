@@ -8,7 +8,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from polydl.emission.replaced import check_replaced
-from polydl.emitted_names import Naming
+from polydl.emitted_names import LIBRARY_FILE, Naming
 from polydl.errors import OptionError, UnsupportedConstructError, UserError
 from polydl.execute.toolchain import Toolchain
 from polydl.frontend.child import fork_server
@@ -19,7 +19,7 @@ from polydl.libraries.candidates import proved, searched_kernels, usual_kernels
 from polydl.libraries.chosen import ChosenLibrary, LibrarySettings, MeasuredShapes
 from polydl.libraries.cover import smallest_cover
 from polydl.libraries.decision import fitted, kernels_of
-from polydl.libraries.emit import MANIFEST, emitted
+from polydl.libraries.emit import emitted
 from polydl.libraries.kernel import Kernel
 from polydl.libraries.measuring import ShapeMeasuring
 from polydl.libraries.product import SymbolicProduct, symbolic_product
@@ -122,7 +122,7 @@ def library(
     if shapes < 1:
         raise OptionError(f"shapes is {shapes}", remedy="at least 1")
     if out is not None:
-        check_replaced(Path(out), MANIFEST[0])
+        check_replaced(Path(out), LIBRARY_FILE)
     texts, leading = leading_dimensions(ranges)
     sizes = size_ranges(texts)
     _check_defines(defines or {}, every_size(sizes, leading))

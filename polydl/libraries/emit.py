@@ -14,7 +14,7 @@ from typing import Any
 
 from polydl.codegen.tvm_ffi import ForeignCall, foreign_call
 from polydl.emission.emit import EmittedFiles, head_comment, own_directory, processor_clause, tensors_clause, write_unit
-from polydl.emitted_names import FileKind, emitted_names
+from polydl.emitted_names import LIBRARY_FILE, FileKind, emitted_names
 from polydl.ir.interface import Clause, Interface
 from polydl.ir.kernel import KernelSource
 from polydl.libraries.chosen import ChosenLibrary
@@ -23,7 +23,7 @@ from polydl.libraries.open_shapes import open_shapes
 from polydl.libraries.ranges import every_size
 from polydl.system.files import write_together
 
-MANIFEST = ("library.json", "the manifest: kernels, decision and measurements")
+MANIFEST = (LIBRARY_FILE, "the manifest: kernels, decision and measurements")
 
 
 def emitted(library: ChosenLibrary, directory: Path | None) -> EmittedFiles:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from polydl.emission.replaced import check_replaced
+from polydl.emitted_names import REPORT_FILE
 from polydl.errors import OptionError, PolydlError
 from polydl.execute.contract import Executor
 from polydl.execute.toolchain import found_compilers
@@ -18,7 +19,7 @@ from polydl.machine import Machine
 from polydl.optimization.optimize import optimize
 from polydl.records import answers
 from polydl.records.questions import question
-from polydl.report.documents import REPORT_FILE, optimization_document, to_text, write_report
+from polydl.report.documents import optimization_document, to_text, write_report
 from polydl.system.files import write_together
 from polydl.workloads import workload
 

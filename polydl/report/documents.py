@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
-from polydl.emitted_names import FILE_KINDS
+from polydl.emitted_names import FILE_KINDS, REPORT_FILE
 from polydl.errors import printable
 from polydl.ir.ranking import Ranking
 from polydl.ir.scop import Scop
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from polydl.variants.generation import Generation
     from polydl.variants.variant_space import VariantSpace
 
-REPORT_FILE = "report.json"
 FAILED_FOLDER = "failed"
 STAGES = ("parse", "variants", "analysis", "ranking", "compile", "run", "total")
 
