@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from polydl.ir.working_sets import WorkingSets
 from polydl.outcome.baselines import Baseline, PlainBuild
 from polydl.outcome.tried import Tried
 from polydl.outcome.winning import fastest, winner
+from polydl.records.record import Setting, make_record
 
 
 def tried(name: str, seconds: float, library: bool = False, *, final: bool = True, status: Status = "ok") -> Tried:
@@ -50,6 +52,44 @@ def test_none_is_preferred_that_the_plain_nest_is_faster_than(plain: float, emit
     best = winner([tried("a", 1.0, True), tried("b", 1.02)], [Baseline(build, tried("plain", plain).measurement)])
     assert best is not None
     assert best.kernel.id == emitted
+
+
+def recorded(candidate: Tried, run: str, *, peak_gflops: float, disturbed: bool = False) -> Tried:
+    """It, measured by an earlier run beside a probe of so many GFLOPS."""
+    samples = tuple(replace(sample, disturbed=disturbed) for sample in candidate.measurement.samples)
+    measurement = replace(candidate.measurement, samples=samples)
+    setting = Setting("cpu", 1, "gcc")
+    record = make_record(
+        measurement, kind="variant", nest="n", function="f", flops=1, setting=setting, run=run, peak_gflops=peak_gflops
+    )
+    return replace(candidate, measurement=measurement, record=record)
+
+
+@pytest.mark.parametrize(
+    ("candidates", "emitted"),
+    [
+        # The probe is noisy beside each of them.
+        ([recorded(tried("a", 1.0), "one", peak_gflops=11), recorded(tried("b", 1.02), "one", peak_gflops=10)], "a"),
+        # In a run with a slow clock all take longer.
+        ([recorded(tried("a", 1.0), "one", peak_gflops=20), recorded(tried("b", 1.5), "two", peak_gflops=10)], "b"),
+        (
+            [
+                recorded(tried("a", 1.0), "one", peak_gflops=10, disturbed=True),
+                recorded(tried("b", 1.02), "one", peak_gflops=10),
+            ],
+            "b",
+        ),
+        # The best of an earlier run was timed again beside what is new.
+        ([recorded(tried("a", 0.9), "one", peak_gflops=10), tried("b", 1.0)], "b"),
+    ],
+)
+def test_records_of_one_run_are_judged_as_in_that_run(candidates: list[Tried], emitted: str) -> None:
+    best = winner(candidates)
+    assert best is not None
+    assert best.kernel.id == emitted
+    fresh = [replace(each, record=None) for each in candidates if each.record is not None and each.record.run == "one"]
+    if len(fresh) == len(candidates):
+        assert winner(fresh) == replace(best, record=None)
 
 
 def test_none_is_emitted_where_none_passed() -> None:

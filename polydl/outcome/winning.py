@@ -64,12 +64,23 @@ def behind(candidate: Tried, baselines: Sequence[Baseline]) -> bool:
 
 
 def _comparable(tried: Sequence[Tried], interrupted: bool) -> tuple[list[Tried], Callable[[Tried], float]]:
-    """Candidates whose times can be compared with each other, and these times."""
+    """Candidates whose times can be compared with each other, and these times.
+
+    Records of one run are judged as they were in that run, so that its winner is found again.
+    """
     passed = [each for each in tried if each.measurement.status == "ok"]
-    now = passed if interrupted else [each for each in passed if each.record is None]
-    if now or interrupted:
-        certain = [each for each in now if each.measurement.final and each.measurement.undisturbed]
-        return now if interrupted else certain or now, lambda tried: tried.measurement.seconds_median or 0.0
-    final = [each for each in passed if each.record is not None and each.record.final]
-    recorded = final or [each for each in passed if each.record is not None]
-    return recorded, lambda tried: tried.record.cost if tried.record is not None else 0.0
+    if interrupted:
+        return passed, _seconds
+    measured = [each for each in passed if each.record is None] or passed
+    certain = [each for each in measured if each.measurement.final and each.measurement.undisturbed] or measured
+    one_run = len({each.record.run if each.record is not None else "" for each in measured}) == 1
+    return certain, _seconds if one_run else _cost
+
+
+def _seconds(tried: Tried) -> float:
+    return tried.measurement.seconds_median or 0.0
+
+
+def _cost(tried: Tried) -> float:
+    """Of one that earlier runs measured."""
+    return tried.record.cost if tried.record is not None else 0.0
