@@ -273,7 +273,9 @@ def test_doctor_reports_every_component(polydl: Any) -> None:
         (("optimize", "matmul.c", "--out", "matmul.c/below"), "--out"),
         (("analyze", "matmul.c", "--variant", "zz"), "zz"),
         (("optimize", "matmul.c", "--no-such-option"), "--no-such-option"),
+        (("optimize", "matmul.c", "--no-run", "--budget", "5s"), "nothing is to be run"),
         (("tune",), "nothing to optimize"),
+        (("tune", "matmul.c", "--out", "matmul.c"), "no file can be written in matmul.c"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_one_message_and_status_2(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from polydl.errors import ResourceError
-from polydl.system.files import write_together
+from polydl.system.files import temporary_directory, write_together
 
 
 def contents(folder: Path) -> dict[str, str]:
@@ -113,3 +113,17 @@ def test_an_error_names_a_file_in_the_place_of_a_folder(tmp_path: Path) -> None:
     with pytest.raises(ResourceError) as raised:
         write_together({tmp_path / "file" / "name": ""})
     assert raised.value.message.startswith(f"can't write to {tmp_path / 'file'}: ")
+
+
+def test_a_full_disk_is_said_of_the_temporary_folder_on_it() -> None:
+    with pytest.raises(ResourceError, match="the disk is full") as raised, temporary_directory() as folder:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    assert raised.value.file == str(folder)
+    assert raised.value.remedy is not None
+    assert "TMPDIR=FOLDER" in raised.value.remedy
+    assert not folder.exists()
+
+
+def test_an_error_of_another_place_is_not_said_of_the_temporary_folder() -> None:
+    with pytest.raises(OSError, match="elsewhere"), temporary_directory():
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/elsewhere")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from polydl.libraries import build, candidates
 from polydl.libraries.blocking import packings
 from polydl.libraries.decision import choose
 from polydl.libraries.held_out import held_out
+from polydl.system.files import write_together
 
 RANGES = {"M": "1..40", "N": "16,48", "K": "8..32:8"}
 
@@ -46,6 +47,13 @@ def test_a_library_is_emitted_and_a_second_run_measures_nothing(
     # Which of a blocking's packings is taken depends on times, which differ once they are measured again.
     monkeypatch.setattr(candidates, "packings", lambda *arguments: packings(*arguments)[:1])
     monkeypatch.setattr(build, "_FURTHER", 8)
+    together: list[str] = []
+
+    def noted(files: Mapping[Path, str | bytes], stale: Iterable[Path] = ()) -> None:
+        together.extend(path.name for path in files)
+        write_together(files, stale)
+
+    monkeypatch.setattr("polydl.emission.emit.write_together", noted)
     stages = []
     first = made(tmp_path, progress=lambda stage: stages.append((stage.name, stage.done, stage.total)))
     assert stages[:4] == [("optimize", 1, 2), ("optimize", 2, 2), ("measure", 1, 2), ("measure", 2, 2)]
@@ -53,6 +61,9 @@ def test_a_library_is_emitted_and_a_second_run_measures_nothing(
     assert 4 < further <= 16
     assert stages[4:] == [("decide", number + 1, further) for number in range(further)]
     assert {path.name for path in first.files.values()} >= {"gemm_polydl.c", "libgemm_polydl.so", "library.json"}
+    # The manifest is never that of an earlier library.
+    assert together[-1] == "libgemm_polydl.so"
+    assert "library.json" in together
     assert max(first.slowdowns) >= 1.0
     assert len(first.times) == len(first.shapes) > 2
     for m, n, k in ((1, 16, 8), (40, 48, 32), (3, 17, 5), (41, 50, 33), (100, 1, 1)):

@@ -220,6 +220,40 @@ def test_functions_of_the_source_come_down_to_those_of_the_library(tmp_path: Pat
     assert not is_instruction(scop, "silu")
 
 
+CONDITION = """
+void f(float y[70], const float x[70]) {
+#pragma scop
+  for (int i = 0; i < 70; i++)
+    y[i] = x[i] > 0 ? x[i] : 0.1f * x[i];
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "numerics", "vector_bytes", "flags"),
+    [
+        (CONDITION, "bounded", 32, ("-fno-trapping-math",)),
+        (CONDITION, "reassociated", 16, ("-fno-trapping-math",)),
+        # What the source doesn't compute could raise an exception that a program asks for.
+        (CONDITION, "strict", 32, ()),
+        # A mask rules it out.
+        (CONDITION, "bounded", 64, ()),
+        (SOURCE, "bounded", 32, ()),
+        # The condition is in a function of the source.
+        (HELPERS, "bounded", 32, ("-fno-trapping-math",)),
+    ],
+)
+def test_what_is_beside_a_condition_may_be_computed_where_vectors_have_no_masks(
+    source: str, numerics: Numerics, vector_bytes: int, flags: tuple[str, ...], tmp_path: Path
+) -> None:
+    scop = parse(tmp_path, source)
+    machine = dataclasses.replace(Machine.detect(threads=1), vector_bytes=vector_bytes)
+    space = pipeline.space_on(scop, machine, numerics=numerics)
+    [variant, *_] = pipeline.generate_variants(scop, machine=machine, max_variants=1, numerics=numerics)
+    assert pipeline.kernel(space.apply(variant), vector_bytes).compile_flags == flags
+
+
 @pytest.mark.native
 @needs_libmvec
 def test_loops_that_call_functions_of_the_source_run_with_vectors(tmp_path: Path) -> None:
@@ -229,9 +263,8 @@ def test_loops_that_call_functions_of_the_source_run_with_vectors(tmp_path: Path
     assert all(kernel.vector_functions == ("expf",) for kernel in made)
     built = EXECUTOR.build([original(scop), *made], toolchain, tmp_path)
     assert built[1].library is not None, built[1].message
-    if "avx512f" in Machine.detect().isa:
-        # With shorter vectors, which have no masks, gcc 12 leaves the call beside the condition of `elu` to a branch.
-        assert any(re.fullmatch(r"_ZGV\wN\d+v_expf", name) for name in called_symbols(built[1].library))
+    # Without masks, gcc would leave the call beside the condition of `elu` to a branch.
+    assert any(re.fullmatch(r"_ZGV\wN\d+v_expf", name) for name in called_symbols(built[1].library))
     policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=0.2)
     measured = EXECUTOR.measure(built[1:], built[0], scop, threads=1, policy=policy, seed=5)
     assert {each.status for each in measured} == {"ok"}

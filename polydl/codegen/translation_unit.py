@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from polydl.codegen import function_text, print_c, processor, team
+from polydl.codegen.conditions import condition_flags
 from polydl.codegen.header import Threads, interface
 from polydl.codegen.kept_memory import KeptMemory
 from polydl.codegen.kernel_code import KernelCode
@@ -59,7 +60,7 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "", suffix: st
         excerpt=function_text.with_region(scop, running),
         interface=contents,
         harness=harness(scop, contents.function) if contents.prepared is None else prepared_harness(scop, contents),
-        compile_flags=compile_flags(scop),
+        compile_flags=(*compile_flags(scop), *condition_flags(scop, vector_bytes, applied.rewritten.numerics)),
         link_flags=tuple(dict.fromkeys(flag for kernel in kernels for flag in kernel.link_flags())),
         static_libraries=_static_libraries(kernels),
         microkernels=applied.uses,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
@@ -43,6 +42,7 @@ from polydl.presentation.options import (
     shard_option,
     strategy_option,
 )
+from polydl.presentation.output_directory import require_writable
 from polydl.system.interruption import INTERRUPTION
 
 if TYPE_CHECKING:
@@ -410,9 +410,7 @@ def check_destinations(
                 file=source.file,
                 remedy="choose another --out, --json or --html",
             )
-    there = next(folder for folder in (directory, *directory.absolute().parents) if folder.exists())
-    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-        raise OptionError(f"no file can be written in {there}", construct=f"--out {directory}", remedy="name another")
+    require_writable(directory)
     check_replaced(directory, document)
 
 

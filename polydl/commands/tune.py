@@ -27,7 +27,7 @@ from polydl.presentation.options import (
     strategy_option,
     top_k_options,
 )
-from polydl.presentation.output_directory import out_option
+from polydl.presentation.output_directory import out_option, require_writable
 
 if TYPE_CHECKING:
     from polydl.optimization.tuning import TuningTask
@@ -118,7 +118,9 @@ def tune(
     if options["budget"] is not None:
         # Said once, and not of each nest.
         Budget.parse(options["budget"])
-    nests = _nests(files, suites, workloads, out or Path(OUT), define, include)[:limit]
+    folder = out or Path(OUT)
+    nests = _nests(files, suites, workloads, folder, define, include)[:limit]
+    require_writable(folder)
     quiet = quiet or json_path == STANDARD_OUTPUT
     directory = records or default_directory()
     warn_of_directory(directory)

@@ -233,14 +233,17 @@ def write_unit(
     toolchain: Toolchain,
     names: Mapping[FileKind, Path],
     document: tuple[str, str],
+    measured: str = "",
 ) -> EmittedFiles:
     """Write C after its ``head``, its header and what helps to link them, and compile them with the line it shows.
 
-    ``document`` is the file with what was measured, and what it is. Older files stay until all is compiled, and of a
-    failed compile the C is left without a library. Raises ResourceError, ExecutionError, OptionError where a file that
-    polydl did not write would be replaced.
+    ``document`` is the file with what was measured, and what it is; ``measured`` is its text if it changes with the
+    library, or "" if it is written apart. Older files stay until all is compiled, and of a failed compile the C is left
+    without a library. Raises ResourceError, ExecutionError, OptionError where a file that polydl did not write would be
+    replaced.
     """
-    check_replaced(names["c"].parent, document[0])
+    described = names["c"].parent / document[0]
+    check_replaced(described.parent, described.name)
     line = lines(code, toolchain, names)["library"]
     files: dict[FileKind, str | bytes] = {
         "c": head + code.c,
@@ -260,10 +263,12 @@ def write_unit(
         done = run_in_group(inside(command, build) if is_sandboxed() else command, build, timeout_seconds=None)
         library_file = build / names["library"].name
         if done.returncode or not library_file.exists():
-            write_together({names[kind]: text for kind, text in files.items()}, [names["library"]])
+            gone = [names["library"], *([described] if measured else [])]
+            write_together({names[kind]: text for kind, text in files.items()}, gone)
             raise ExecutionError(f"the emitted C does not compile:\n{done.stderr}", file=str(names["c"]), remedy=line)
         files["library"] = compiled = library_file.read_bytes()
-    write_together({names[kind]: each for kind, each in files.items()})
+    written = {names[kind]: each for kind, each in files.items()}
+    write_together({**({described: measured} if measured else {}), **written})
     return EmittedFiles({kind: path for kind, path in names.items() if kind in files}, sha256(compiled).hexdigest())
 
 

@@ -15,9 +15,9 @@ from typing import Self
 from polydl.codegen.team import ALL_THREADS
 from polydl.errors import OptionError, ResourceError
 from polydl.execute.contract import Built, Progress
-from polydl.execute.resources import DISK_FULL, another, disk_full
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
+from polydl.system.full_disk import DISK_FULL, another, disk_full
 from polydl.system.interruption import INTERRUPTION
 from polydl.system.process_group import kill_group
 from polydl.system.sandbox import inside, is_sandboxed

@@ -20,8 +20,8 @@ from typing import Any
 
 from polydl.errors import MissingComponentError, ResourceError
 from polydl.execute.arrays import Data
-from polydl.execute.resources import DISK_FULL, disk_full
 from polydl.ir.measurement import Status
+from polydl.system.full_disk import DISK_FULL, disk_full
 from polydl.system.interruption import INTERRUPTION
 from polydl.system.sandbox import environment, exit_status_of, inside, is_sandboxed
 

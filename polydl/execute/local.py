@@ -31,7 +31,7 @@ from polydl.execute.given import given_arrays
 from polydl.execute.job import Job, job_of
 from polydl.execute.own_headers import own_headers, write_copies
 from polydl.execute.participant import Participant
-from polydl.execute.resources import DISK_FULL, available_bytes, choose_cores, disk_full
+from polydl.execute.resources import available_bytes, choose_cores
 from polydl.execute.rounds import raw_sample, usual_rate
 from polydl.execute.session import Session
 from polydl.execute.toolchain import Toolchain
@@ -39,6 +39,7 @@ from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement, Sample
 from polydl.ir.scop import Scop
 from polydl.native import runtime
+from polydl.system.full_disk import DISK_FULL, disk_full
 
 # An interpreter with NumPy, in bytes.
 _PROCESS_BYTES = 64 << 20

@@ -1,28 +1,12 @@
-"""Resources of this machine: cores to pin threads to, free memory, and errors of a full disk."""
+"""Resources of this machine: cores to pin threads to, and free memory."""
 
 from __future__ import annotations
 
-import errno
 import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from polydl.errors import OptionError, ResourceError
-
-DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
-
-
-def disk_full(directory: Path) -> ResourceError:
-    """The error to raise where nothing more can be written to a directory, with a remedy that suits the directory."""
-    return ResourceError("the disk is full", file=str(directory), remedy=f"free space there, or {another(directory)}")
-
-
-def another(directory: Path) -> str:
-    """What the user can say to have another directory used."""
-    if Path(tempfile.gettempdir()) in (directory, *directory.parents):
-        return "name another folder for temporary files: TMPDIR=FOLDER polydl …"
-    return "choose another directory"
+from polydl.errors import OptionError
 
 
 def choose_cores(threads: int) -> tuple[int, ...]:

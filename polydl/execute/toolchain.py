@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Literal
 
 from polydl.errors import MissingComponentError, OptionError
-from polydl.execute.resources import DISK_FULL, disk_full
 from polydl.ir.kernel import KernelSource
 from polydl.native import privileged
 from polydl.system.files import temporary_directory
+from polydl.system.full_disk import DISK_FULL, disk_full
 from polydl.system.process_group import run_in_group
 from polydl.vector_functions import SCALAR_MATH, arguments, prototypes
 

@@ -129,7 +129,8 @@ def _source_error(
     elif "file not found" in message:
         remedy = "name the folder of the header with -I DIR (include_directories in Python)"
     elif message.startswith("expected ") and word in macros:
-        remedy = f"-D {word} puts a number in the place of that name here: leave out the option or the definition"
+        given = f"-D {word} or --range {word}"
+        remedy = f"{given} puts a number in the place of that name here: leave out the option or the definition"
     elif "overflow" in message:
         remedy = "compute the size in long, such as 100000L * 100000"
     return SourceError(

@@ -21,7 +21,6 @@ from polydl.libraries.chosen import ChosenLibrary
 from polydl.libraries.decision import Condition, Decision, choose
 from polydl.libraries.open_shapes import open_shapes
 from polydl.libraries.ranges import every_size
-from polydl.system.files import write_together
 
 MANIFEST = (LIBRARY_FILE, "the manifest: kernels, decision and measurements")
 
@@ -29,7 +28,7 @@ MANIFEST = (LIBRARY_FILE, "the manifest: kernels, decision and measurements")
 def emitted(library: ChosenLibrary, directory: Path | None) -> EmittedFiles:
     """Write the library's files to a directory, or to one that goes away with the process.
 
-    The manifest is written last, and has the kind ``manifest``. Raises ResourceError, ExecutionError.
+    The manifest has the kind ``manifest``. Raises ResourceError, ExecutionError.
     """
     folder = directory or own_directory()
     code = library.kernel
@@ -39,10 +38,9 @@ def emitted(library: ChosenLibrary, directory: Path | None) -> EmittedFiles:
     if foreign is not None:
         code = replace(code, c="".join([foreign.definitions, code.c, foreign.function]))
     contents = _interface(library, code, foreign)
-    files = write_unit(code, contents, _head(library, code, names), library.toolchain, names, MANIFEST)
-    manifest = folder / MANIFEST[0]
-    write_together({manifest: json.dumps(library_document(library), indent=1) + "\n"})
-    return replace(files, paths={**files.paths, "manifest": manifest})
+    manifest = json.dumps(library_document(library), indent=1) + "\n"
+    files = write_unit(code, contents, _head(library, code, names), library.toolchain, names, MANIFEST, manifest)
+    return replace(files, paths={**files.paths, "manifest": folder / MANIFEST[0]})
 
 
 def library_document(library: ChosenLibrary) -> dict[str, Any]:

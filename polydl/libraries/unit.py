@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from polydl.codegen import function_text, processor, team
+from polydl.codegen.conditions import condition_flags
 from polydl.codegen.header import Threads, interface
 from polydl.codegen.kept_memory import KeptMemory
 from polydl.codegen.original import compile_flags, defines, harness
@@ -13,6 +14,7 @@ from polydl.codegen.support import needed
 from polydl.codegen.translation_unit import DIAGNOSTICS
 from polydl.ir.interface import Clause, Interface
 from polydl.ir.kernel import KernelSource
+from polydl.ir.numerics import DEFAULT_NUMERICS
 from polydl.libraries.candidates import coded, product_code
 from polydl.libraries.decision import Condition, Decision, Leaf
 from polydl.libraries.kernel import Kernel
@@ -103,7 +105,7 @@ def unit(
         c="\n".join([*preamble, defines(scop) + text]),
         interface=contents,
         harness=harness(scop, contents.function),
-        compile_flags=compile_flags(scop),
+        compile_flags=(*compile_flags(scop), *condition_flags(scop, machine.vector_bytes, DEFAULT_NUMERICS)),
         vector_functions=functions,
     )
 

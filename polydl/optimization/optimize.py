@@ -207,6 +207,9 @@ def optimize(
         scop = with_data(scop, constant=constant, init=init, inputs=inputs)
     exported = Naming(name, prefix).of(scop.function.name)
     platform = _platform(machine_on(machine, threads), microkernel, march, compiler, executor, run=run)
+    if limit is not None and platform.runs is None:
+        reason = "nothing is to be run" if not run else "this machine can't run such code"
+        raise OptionError(f"a budget for measurements, and {reason}", remedy="leave out the budget (--budget)")
     level = numerics_level(numerics) if space is None else space.numerics
     options = ApplyOptions(microkernel=platform.microkernel, numerics=level)
     book: Book | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,15 @@ def out_option(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     return click.option(
         "--out", type=click.Path(path_type=Path), callback=_require_text, metavar="DIR", help=f"{text}."
     )
+
+
+def require_writable(directory: Path) -> None:
+    """Before anything long is done: files can be written there, or in what it is made in. Raises OptionError."""
+    from polydl.errors import OptionError
+
+    there = next(folder for folder in (directory, *directory.absolute().parents) if folder.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        raise OptionError(f"no file can be written in {there}", construct=f"--out {directory}", remedy="name another")
 
 
 def _require_text(_context: click.Context, _parameter: click.Parameter, value: Path | None) -> Path | None:

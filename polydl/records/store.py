@@ -26,10 +26,10 @@ from pathlib import Path
 import platformdirs
 
 from polydl.errors import RecordsError, ResourceError
-from polydl.execute.resources import DISK_FULL, disk_full
 from polydl.records.line import MOST_LINE_BYTES, OtherPolydlError, from_line, to_line
 from polydl.records.record import Record
 from polydl.system.files import opened, replacing
+from polydl.system.full_disk import DISK_FULL, disk_full
 
 _SUFFIX = ".jsonl"
 _BACKUP = ".bak"

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from polydl.errors import ResourceError
+from polydl.system.full_disk import DISK_FULL, disk_full
 from polydl.system.interruption import INTERRUPTION
 
 #: What is said of a path that no document and no generated text can name.
@@ -45,7 +46,7 @@ def is_text(path: str | Path) -> bool:
 
 @contextmanager
 def temporary_directory() -> Iterator[Path]:
-    """A folder for this process alone, which is removed at the end. Raises ResourceError.
+    """A folder for this process alone, which is removed at the end. Raises ResourceError, also once its disk is full.
 
     Folders that processes of the same user left when they were killed are removed first, once in each process. A
     process that is forked meanwhile, and ends, leaves the folder to the one that made it.
@@ -66,7 +67,14 @@ def temporary_directory() -> Iterator[Path]:
                 file=error.filename,
                 remedy="free some space there, or name another place in TMPDIR",
             ) from None
-        yield path
+        try:
+            yield path
+        except OSError as error:
+            # Of a write, no file is named.
+            inside = not isinstance(error.filename, str) or path in Path(error.filename).parents
+            if error.errno in DISK_FULL and inside:
+                raise disk_full(path) from None
+            raise
     finally:
         if path is not None and os.getpid() == maker:
             with INTERRUPTION.deferred():

@@ -7,4 +7,4 @@ void scaled(float A[N][M])
       A[i][j] *= 2;
 #pragma endscop
 }
-// expect: SourceError | line 1 | -D N puts a number in the place of that name here | N=128
+// expect: SourceError | line 1 | -D N or --range N puts a number in the place of that name here | N=128
