@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from few_samples import FEW, write_command
+from few_samples import FEW, RATIO, VARIANTS_WIN, write_command
 from hypothesis import HealthCheck, settings
 
 from polydl import pipeline
@@ -142,6 +142,18 @@ def two_threads_on_one_core() -> Iterator[None]:
 def quick_command(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A command ``polydl`` that takes few samples, too."""
     return write_command(tmp_path_factory.mktemp("quick"))
+
+
+@pytest.fixture(scope="session")
+def winning_command(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """``quick_command`` where no sample makes the plain nest the winner."""
+    return write_command(tmp_path_factory.mktemp("winning"), VARIANTS_WIN)
+
+
+@pytest.fixture
+def variants_win(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No sample makes the plain nest the winner."""
+    monkeypatch.setattr(RATIO, lambda *_: 2.0)
 
 
 @pytest.fixture(autouse=True)

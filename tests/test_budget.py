@@ -11,13 +11,11 @@ from typing import Any
 import jsonschema
 import pytest
 from execute_nests import matmul, matmul_kernel
+from scripted_times import scripted
 
 from polydl.cli import main
 from polydl.execute.contract import Batch, TimingPolicy
 from polydl.execute.local import EXECUTOR
-from polydl.execute.participant import Participant
-from polydl.execute.rounds import RawSample
-from polydl.execute.timing import Timer
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.measurement import Measurement
 from polydl.records.store import read
@@ -38,21 +36,11 @@ void matmul(float C[24][48], float A[24][40], float B[40][48]) {
 POLICY = TimingPolicy(rounds=12, adaptive=True, minimum_sample_seconds=1e-3, timeout_seconds=20.0)
 
 
-def scripted(monkeypatch: pytest.MonkeyPatch, seconds: dict[str, float]) -> None:
-    """Every sample of a kernel takes its ``seconds``, whatever the clock says."""
-    sample = Timer._sample
-
-    def instead(timer: Timer, participant: Participant) -> None:
-        sample(timer, participant)
-        participant.raw[-1] = RawSample(seconds[participant.id], (100.0, 100.0))
-
-    monkeypatch.setattr(Timer, "_sample", instead)
-
-
 def test_further_batches_are_timed_against_the_fastest_and_meet_it_in_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    scripted(monkeypatch, {"original": 4e-6, "a": 2e-6, "b": 3e-6, "c": 2.5e-6, "d": 1e-6, "e": 1.5e-6, "f": 9e-6})
+    seconds = {"original": 4e-6, "a": 2e-6, "b": 3e-6, "c": 2.5e-6, "d": 1e-6, "e": 1.5e-6, "f": 9e-6}
+    scripted(monkeypatch, seconds.__getitem__)
     toolchain = Toolchain.find()
     built = EXECUTOR.build([matmul_kernel(name) for name in ("original", *"abcdef")], toolchain, tmp_path)
     batches = iter([Batch(built[3:5]), Batch(built[5:7]), *[Batch()] * 3])
@@ -135,15 +123,12 @@ def test_a_budget_of_runs_is_kept_and_what_was_measured_is_not_measured_again(ru
 def test_the_winner_is_the_fastest_of_all_batches(run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Here what comes later is faster."""
     order: list[str] = []
-    sample = Timer._sample
 
-    def instead(timer: Timer, participant: Participant) -> None:
-        sample(timer, participant)
-        if participant.id not in order:
-            order.append(participant.id)
-        participant.raw[-1] = RawSample(1e-3 * 0.5 ** order.index(participant.id), (100.0, 100.0))
+    def seconds(identity: str) -> float:
+        order.extend([identity] * (identity not in order))
+        return 1e-3 * 0.5 ** order.index(identity)
 
-    monkeypatch.setattr(Timer, "_sample", instead)
+    scripted(monkeypatch, seconds)
     document = run("--budget", "6runs")
     assert document["best"]["id"] == order[-1]
     assert document["search"]["improvements"][-1]["runs"] == 6

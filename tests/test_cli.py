@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,11 +17,11 @@ import jsonschema
 import pytest
 from command_line import MATMUL, STENCIL, matmul, polydl
 from marks import parametrized
+from scripted_times import scripted
 
 from polydl import registry
 from polydl.cli import main
 from polydl.emitted_names import FILE_KINDS, OPTIONAL_FILES
-from polydl.outcome.winning import SHARE_FOR_NO_LIBRARY
 
 ROOT = Path(__file__).parents[1]
 SCHEMA = json.loads((ROOT / "docs" / "optimize.schema.json").read_text(encoding="utf-8"))
@@ -37,15 +38,23 @@ QUICK = ("--max-variants", "12", "--top-k", "2")
 )
 @parametrized(("name", "text", "kernel"), [("matmul", MATMUL, True), ("stencil", STENCIL, False)], quick=1)
 def test_optimize_ends_with_a_checked_winner(
-    polydl: Any, tmp_path: Path, name: str, text: str, kernel: bool, threads: int
+    polydl: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, text: str, kernel: bool, threads: int
 ) -> None:
+    met: list[str] = []
+
+    def seconds(identity: str) -> float:
+        """The first variant is the fastest, and any of them faster than the plain nest."""
+        met.extend([identity] * (identity not in met))
+        return 1e-6 * (1 + 0.1 * met.index(identity)) if re.fullmatch(r"[0-9a-f]{12}", identity) else 1e-3
+
+    scripted(monkeypatch, seconds)
     (tmp_path / f"{name}.c").write_text(text)
     ended = polydl("optimize", f"{name}.c", "--threads", str(threads), *QUICK, "--json", "-")
     assert (ended.status, ended.err) == (0, "")
     found = ended.document
     jsonschema.validate(found, SCHEMA)
     count = len(found["candidates"])
-    assert count >= 2, "more, if none of the first is as fast as the plain nest"
+    assert count >= 2, "forms of the picks on one thread, and what isl schedules, join them"
     assert {each["status"] for each in found["candidates"]} == {"ok"}
     counts = found["counts"]
     assert counts["legal"] <= counts["generated"]
@@ -54,19 +63,11 @@ def test_optimize_ends_with_a_checked_winner(
     assert (found["counts"]["measured"], found["counts"]["failed"]) == (count, 0)
     assert found["machine"]["threads"] == threads
     best = found["best"]
-    if best["plain"]:
-        assert (best["id"], best["seconds"]) == (found["baseline"]["id"], found["baseline"]["seconds"])
-        assert (best["speedup"], best["microkernel"], best["preferred_to"]) == (1.0, None, None)
-    else:
-        # Times of which too few samples are undisturbed count where there are no others.
-        certain = [each for each in found["candidates"] if "disturbed" not in each["message"]]
-        least = min(each["seconds_median"] for each in certain or found["candidates"])
-        # One that needs no library may be slower by that.
-        assert best["seconds"] <= least * (1 + SHARE_FOR_NO_LIBRARY)
-        assert (best["preferred_to"] is None) == (best["seconds"] == least)
-        assert (best["microkernel"] is not None) == kernel
-        winner = next(each for each in found["candidates"] if each["id"] == best["id"])
-        assert best["speedup"] == winner["speedup"] >= 1
+    least = min(each["seconds_median"] for each in found["candidates"])
+    assert (best["plain"], best["preferred_to"], best["seconds"]) == (False, None, least)
+    assert (best["microkernel"] is not None) == kernel
+    winner = next(each for each in found["candidates"] if each["id"] == best["id"])
+    assert best["speedup"] == winner["speedup"] > 100
     files = {kind: Path(path) for kind, path in found["files"].items() if path is not None}
     assert {*FILE_KINDS, "report"} - OPTIONAL_FILES <= files.keys()
     assert files["c"] == Path("polydl-out", name, f"{name}_polydl.c")

@@ -228,7 +228,9 @@ def test_a_type_that_no_node_has_is_refused_with_those_there_are(nodes: Nodes) -
 @pytest.mark.native
 @pytest.mark.cluster
 @pytest.mark.slow
-def test_a_node_that_is_killed_loses_nothing(nodes: Nodes, tmp_path: Path) -> None:
+def test_a_node_that_is_killed_loses_nothing(nodes: Nodes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Long enough to be met while it is timed.
+    monkeypatch.setattr("polydl.optimization.measuring.SAMPLE_SECONDS", 0.1)
     source = tmp_path / "product.c"
     source.write_text(PRODUCT)
     options: dict[str, Any] = {"max_variants": 3, "top_k": None, "microkernel": "none"}
@@ -247,6 +249,7 @@ def test_a_node_that_is_killed_loses_nothing(nodes: Nodes, tmp_path: Path) -> No
                 time.sleep(0.05)
         finally:
             client.close()
+        os.kill(nodes.workers["c"].pid, signal.SIGSTOP)
         killed.append(sum(one.complete for one in read(tmp_path / "cluster")))
         os.kill(nodes.workers["c"].pid, signal.SIGKILL)
         nodes.workers["c"].wait()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import math
 import os
 import select
 import signal
@@ -12,6 +13,7 @@ import sys
 import time
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -84,13 +86,19 @@ def test_a_signal_that_is_ignored_stays_so() -> None:
     assert "Traceback" not in ended.stderr
 
 
-def test_signals_that_come_together_are_one() -> None:
+def test_signals_that_come_together_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr("polydl.system.interruption.time", SimpleNamespace(monotonic=lambda: now))
     interruption = Interruption()
     with pytest.raises(Interrupted):
         interruption._raise(signal.SIGHUP, None)
+    now += 0.9
     interruption._raise(signal.SIGTERM, None)
     assert interruption.exit_status == 129
     assert interruption.text == "ended by SIGHUP"
+    now += 1.1
+    with pytest.raises(Interrupted):
+        interruption._raise(signal.SIGTERM, None)
 
 
 # ---- temporary folders
@@ -326,9 +334,9 @@ def test_a_signal_in_the_middle_leaves_nothing(number: signal.Signals, place: An
 @pytest.mark.slow
 def test_strikes_at_random_moments(kills: Any, place: Any) -> None:
     numbers = [signal.SIGKILL] * 4 + [*SIGNALS] * 2
-    document = kills.run(place, numbers, seed=1, limit_seconds=300)
+    document = kills.run(place, numbers, seed=1, limit_seconds=math.inf)
     assert document["faults"] == []
-    assert sum(document["strikes"].values()) == len(numbers)
+    assert document["landed"] == {"SIGKILL": 4, "SIGINT": 2, "SIGTERM": 2, "SIGHUP": 2}
     assert document["records"] > 0
 
 
@@ -340,8 +348,15 @@ def test_what_is_lost_is_seen(kills: Any, place: Any, monkeypatch: pytest.Monkey
     script = (
         f"import os, subprocess, time\nos.truncate({str(place.records / 'nest.jsonl')!r}, 3)\n"
         f"os.mkdir({str(place.temporary / 'left')!r})\n"
-        "subprocess.Popen(['sleep', '20'], start_new_session=True, stderr=subprocess.DEVNULL)\ntime.sleep(60)\n"
+        "subprocess.Popen(['sleep', '20'], start_new_session=True, stderr=subprocess.DEVNULL)\n"
+        f"open({str(place.root / 'done')!r}, 'w').close()\ntime.sleep(60)\n"
     )
+
+    def until_it_is_done(_seconds: float) -> None:
+        while not (place.root / "done").exists():
+            time.sleep(0.01)
+
+    monkeypatch.setattr(kills, "time", SimpleNamespace(sleep=until_it_is_done, monotonic=time.monotonic))
     monkeypatch.setattr(kills.Workplace, "command", lambda self, *more, nest=0: [sys.executable, "-c", script])
     faults = " ".join(kills.strike(place, signal.SIGTERM, 1.0).faults)
     assert "lost lines of nest.jsonl" in faults

@@ -37,11 +37,13 @@ def test_ctrl_c_at_any_moment_ends_the_command_without_a_traceback(milliseconds:
         preexec_fn=ordinary_signals,
     )  # fmt: skip
     time.sleep(milliseconds / 1e3)
+    too_late = started.poll() is not None
     started.send_signal(signal.SIGINT)
     _, said = started.communicate(timeout=120)
     assert "Traceback" not in said
     before_the_launcher = (-signal.SIGINT, "")
-    assert (started.returncode, said.removeprefix("\n")) in (before_the_launcher, (130, "polydl: interrupted\n"))
+    expected = (before_the_launcher, (130, "polydl: interrupted\n"))
+    assert (started.returncode, said.removeprefix("\n")) in expected or (too_late and started.returncode == 0)
 
 
 @pytest.mark.parametrize("words", [(str(POLYDL),), (sys.executable, "-P", "-m", "polydl")], ids=["launcher", "module"])

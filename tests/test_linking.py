@@ -27,7 +27,7 @@ from polydl.system.files import write_together
 from polydl.system.process_group import run_in_group
 from polydl.system.shared_library import loaded_library
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.usefixtures("variants_win")]
 ROOT = Path(__file__).parents[1]
 NEWCOMER = Path(__file__).parent / "newcomer"
 needs_libxsmm = pytest.mark.skipif(LIBXSMM.static_library() is None, reason="LIBXSMM is not installed")

@@ -25,12 +25,15 @@ from polydl.cli import main
 from polydl.machine import Machine, Throughput
 from polydl.model.calibrated import Calibrated
 from polydl.records.answers import Answer, find, keep
-from polydl.records.record import Record, Setting
+from polydl.records.record import Record, Setting, now
 from polydl.records.resume import to_run
 from polydl.records.store import append, file_of, read
 
 ROOT = Path(__file__).parents[1]
 SCHEMA = json.loads((ROOT / "docs" / "optimize.schema.json").read_text(encoding="utf-8"))
+
+
+pytestmark = pytest.mark.usefixtures("variants_win")
 
 
 @pytest.fixture
@@ -75,7 +78,7 @@ def test_the_same_is_answered_from_memory(run: Any, tmp_path: Path, capsys: pyte
     assert {each.workload for each in before} == {None}
     second = run("--out", tmp_path / "elsewhere")
     assert second["records"]["answered"]
-    assert second["records"]["measured"][:10] == before[0].date[:10]
+    assert before[-1].date <= second["records"]["measured"] <= now()
     assert second["best"] == first["best"]
     assert second["candidates"] == first["candidates"]
     assert Path(second["files"]["library"]).read_bytes() == library
@@ -141,12 +144,16 @@ def test_another_ranking_of_the_same_reuses_what_was_measured(run: Any, tmp_path
 @pytest.mark.native
 def test_more_picks_run_beside_the_best_of_the_earlier_ones(run: Any, tmp_path: Path) -> None:
     run("--top-k", 4)
+    compared = [each for each in kept(tmp_path) if each.kind in ("variant", "baseline")]
+    leaders = sorted(compared, key=lambda record: (not record.final, record.cost))[:3]
+    # A sample that was disturbed may put a build of the plain nest among them.
+    again = {each.id for each in leaders if each.kind == "variant"}
     document = run("--top-k", 6)
     counts = Counter(each.id for each in kept(tmp_path) if each.kind == "variant")
-    assert len(document["candidates"]) == 6
-    assert document["records"]["reused"] == 1
-    assert sorted(counts.values()) == [1, 1, 1, 2, 2, 2]
-    assert [each["recorded"] is not None for each in document["candidates"]].count(True) == 1
+    assert len(document["candidates"]) == len(counts) == 6
+    assert document["records"]["reused"] == 4 - len(again)
+    assert {identity for identity, count in counts.items() if count == 2} == again
+    assert [each["recorded"] is not None for each in document["candidates"]].count(True) == 4 - len(again)
     winner = next(each for each in document["candidates"] if each["id"] == document["best"]["id"])
     assert winner["recorded"] is None
 

@@ -141,11 +141,11 @@ def test_it_gets_a_table_of_its_own(installed: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.native
-def test_it_carries_a_whole_job(project: Path, quick_command: Path, tmp_path: Path) -> None:
+def test_it_carries_a_whole_job(project: Path, winning_command: Path, tmp_path: Path) -> None:
     source = tmp_path / "matmul.c"
     source.write_text(MATMUL)
     command = [
-        str(quick_command),
+        str(winning_command),
         *("optimize", str(source), "--microkernel", "outer-product", "--ranker", "least-memory"),
         *("--threads", "1", "--top-k", "2", "--max-variants", "20", "--out", str(tmp_path / "out"), "--json", "-"),
     ]

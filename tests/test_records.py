@@ -254,8 +254,9 @@ def test_pruning_everything_leaves_the_backup_alone(tmp_path: Path) -> None:
     assert list(read(tmp_path)) == []
 
 
-def keep_writing(directory: Path, ready: Any) -> None:
+def keep_writing(directory: Path, ready: Any, pruned: Any) -> None:
     ready.set()
+    pruned.wait(60)
     for number in range(200):
         append(directory, [record(run=str(number))])
 
@@ -263,11 +264,12 @@ def keep_writing(directory: Path, ready: Any) -> None:
 def test_a_writer_that_waits_while_a_file_is_pruned_loses_nothing(tmp_path: Path) -> None:
     append(tmp_path, [record(None, run="old")] * 50)
     context = multiprocessing.get_context("spawn")
-    ready = context.Event()
-    writer = context.Process(target=keep_writing, args=(tmp_path, ready))
+    ready, pruned = context.Event(), context.Event()
+    writer = context.Process(target=keep_writing, args=(tmp_path, ready, pruned))
     writer.start()
     assert ready.wait(60)
-    removed = 0
+    pruned.set()
+    removed = prune(tmp_path, Pruning(failed=True)).removed
     while writer.is_alive():
         removed += prune(tmp_path, Pruning(failed=True)).removed
     writer.join()
