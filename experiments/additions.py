@@ -13,6 +13,7 @@ import argparse
 import ast
 import subprocess
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 from experiments.tables import markdown
@@ -49,19 +50,29 @@ def changed(commit: str, *places: str) -> list[str]:
 
 def naming(name: str, module: str) -> Iterator[str]:
     """The package's files that import the addition's module, or have its name as a string, besides its own."""
-    for path in sorted(each for folder in _PACKAGE for each in (_ROOT / folder).rglob("*.py")):
-        if path.stem != module and _names(ast.parse(path.read_bytes()), name, module):
-            yield str(path.relative_to(_ROOT))
-
-
-def _names(tree: ast.Module, name: str, module: str) -> bool:
     homes = (f"rewrites.{module}", f"microkernels.{module}")
+    for path, (imported, strings) in _package().items():
+        if path.stem != module and (name in strings or any(each.endswith(homes) for each in imported)):
+            yield str(path)
+
+
+@cache
+def _package() -> dict[Path, tuple[frozenset[str], frozenset[str]]]:
+    """By file of the package: the modules that names are imported from, and the strings in it."""
+    return {
+        path.relative_to(_ROOT): _named(ast.parse(path.read_bytes()))
+        for path in sorted(each for folder in _PACKAGE for each in (_ROOT / folder).rglob("*.py"))
+    }
+
+
+def _named(tree: ast.Module) -> tuple[frozenset[str], frozenset[str]]:
+    imported, strings = set(), set()
     for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").endswith(homes):
-            return True
-        if isinstance(node, ast.Constant) and node.value == name:
-            return True
-    return False
+        if isinstance(node, ast.ImportFrom):
+            imported.add(node.module or "")
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            strings.add(node.value)
+    return frozenset(imported), frozenset(strings)
 
 
 def named_today(name: str) -> str:

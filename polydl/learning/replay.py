@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from polydl import pipeline
 from polydl.errors import PolydlError
+from polydl.frontend.child import fork_server
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Variant
 from polydl.plan.apply import apply
@@ -36,13 +37,14 @@ def replay(
     is told how many are.
     """
     count = 0
-    for record in records:
-        if record.variant is None or record.workload is None:
-            continue
-        yield _replayed(record, record.workload, record.variant, prove)
-        count += 1
-        if done is not None:
-            done(count)
+    with fork_server():
+        for record in records:
+            if record.variant is None or record.workload is None:
+                continue
+            yield _replayed(record, record.workload, record.variant, prove)
+            count += 1
+            if done is not None:
+                done(count)
 
 
 def _replayed(record: Record, name: str, variant: Variant, prove: bool) -> Replayed:
