@@ -100,7 +100,7 @@ def test_fused_normalization_is_right(
         machine = detected(threads=2)
         space = pipeline.space_on(scop, machine)
         made = pipeline.generate_variants(scop, machine=machine, max_variants=24, seed=seed)
-        fused = [variant for variant in made if is_fused(scop, variant)][:3]
+        fused = [variant for variant in made if is_fused(scop, variant)][:2]
         assert fused
         kernels = [pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in fused]
         built = EXECUTOR.build([original(scop), *kernels], Toolchain.find(), Path(directory))

@@ -172,6 +172,7 @@ def by_size(*cases: tuple[str, str, list[object]]) -> list[ParameterSet]:
             "experiments.prefetch_distances",
             ["table", DATA / "prefetch-distances-zen3.jsonl"],
         ),
+        ("2026-11-27-epyc-zen3", "experiments.conditions", ["table", DATA / "conditions-zen3.jsonl"]),
         ("2026-11-26-epyc-zen4", "experiments.stages", ["--show", DATA / "stages-zen4.json"]),
         ("2026-11-26-epyc-zen4", "experiments.layers", ["table", DATA / "resnet-zen4.json.xz"]),
         ("2026-11-26-epyc-zen4", "experiments.layers", ["table", DATA / "products-zen4.json.xz"]),
