@@ -463,7 +463,7 @@ def test_timing_on_ends_with_what_it_goes_on_beside(
         started.append(genuine(*arguments, **options))
         return started[-1]
 
-    monkeypatch.setattr(further.subprocess, "Popen", noted)
+    monkeypatch.setattr("polydl.calibration.further.subprocess.Popen", noted)
     first = first_use(MACHINE, calls, Toolchain.find(), directory=tmp_path, measure=Measurer(), clock=lambda: 0.0)
     assert first is not None
     with further.going_on(first):
