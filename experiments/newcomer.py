@@ -40,6 +40,7 @@ TEXT_SIZES: Mapping[str, Mapping[str, int]] = {
     "jacobi.c": {"N": 1000, "STEPS": 10},
     "linear_int8.c": {"M": 256, "N": 512, "K": 512},
     "lstm.c": {"H": 1024, "X": 512},
+    "maxpool.c": {"C": 64, "H": 112, "W": 112},
     "program.c": {"N": 512},
 }
 #: Parameters of the function: for tests, and here.

@@ -1,15 +1,16 @@
 """Assignments in forms that pet doesn't read, as ones that it reads.
 
 ``if (x < 0) x = 0;`` chooses by data what is assigned, and pet takes conditions on loop counters alone. As
-``x = (x < 0) ? 0 : x;`` it is a plain statement. ``a = b = 0;`` is two statements, ``{ b = 0; a = b; }``. Of variables
-that one declaration has together, ``int a = i / 2, b = a + 1;``, pet knows no values; it is two. All mean the same in
-C. Runs in the child process that holds libclang.
+``x = (x < 0) ? 0 : x;`` it is a plain statement. Several under one condition ask for it before each of them, and what
+the condition depends on is assigned last. ``a = b = 0;`` is two statements, ``{ b = 0; a = b; }``. Of variables that one
+declaration has together, ``int a = i / 2, b = a + 1;``, pet knows no values; it is two. All mean the same in C. Runs in
+the child process that holds libclang.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -108,11 +109,22 @@ def _decided_by_data(reader: FunctionReader, text: str) -> set[int]:
 
 
 def _selection(statement: Any, text: str) -> Iterator[Edit]:
-    """``if (c) x = y;`` with or without an else that assigns to x, too."""
+    """``if (c) x = y;`` with or without an else that assigns to x, too, and ``if (c) { x = y; z = w; }``."""
     _, *branches = statement.get_children()
     start, end = statement.extent.start.offset, statement.extent.end.offset
     opening = text.find("(", start)
     closing = _matching(text, opening)
+    if closing is not None and text[start:opening].strip() == "if" and len(branches) == 1:
+        condition = text[opening : closing + 1]
+        several = _in_order(_assignments(branches[0], text), text, condition)
+        if several:
+            values = [f"{each.prefix}({text[each.value_start : each.value_end]})" for each in several]
+            copies = [
+                f"{each.target} = {condition} ? {value} : {each.target};"
+                for each, value in zip(several, values, strict=True)
+            ]
+            yield Edit(start, end, " ".join(["{", *copies, "}"]))
+            return
     chosen = [_only_assignment(branch, text) for branch in branches]
     first, last = chosen[0], chosen[-1]
     if first is None or last is None or closing is None or text[start:opening].strip() != "if":
@@ -129,6 +141,37 @@ def _selection(statement: Any, text: str) -> Iterator[Edit]:
     if last.semicolon + 1 < end:
         # A closing brace, which the macro of a header could have opened.
         yield Edit(last.semicolon + 1, end, " " * (end - last.semicolon - 1))
+
+
+def _in_order(assignments: Sequence[_Assignment], text: str, condition: str) -> list[_Assignment]:
+    """Assignments to different variables and arrays in an order in which the condition can be asked before each.
+
+    One that the condition depends on comes last. None where that is not possible.
+    """
+    names = [each.target.partition("[")[0].strip() for each in assignments]
+    # An operator like ``+=`` reads the target alone.
+    read = [f"{each.target.partition('[')[2]} {text[each.value_start : each.value_end]}" for each in assignments]
+    asked = [place for place, name in enumerate(names) if _names(condition, name)]
+    if len(names) < 2 or len(set(names)) < len(names) or len(asked) > 1 or _has_effects(condition):
+        return []
+    if not all(each.mixes for each in assignments):
+        return []
+    order = list(range(len(names)))
+    for place in asked:
+        later = range(place + 1, len(names))
+        if any(_names(read[each], names[place]) or _names(read[place], names[each]) for each in later):
+            return []
+        order = [*order[:place], *order[place + 1 :], place]
+    return [assignments[place] for place in order]
+
+
+def _names(text: str, variable: str) -> bool:
+    return re.search(rf"\b{re.escape(variable)}\b", text) is not None
+
+
+def _has_effects(condition: str) -> bool:
+    """Whether to evaluate it twice could be another thing than once: it assigns, or calls what it names."""
+    return re.search(r"\+\+|--|(?<![=!<>])=(?!=)|\w\s*\(", condition) is not None
 
 
 def _chain(statement: Any, text: str) -> Iterator[Edit]:
@@ -188,6 +231,23 @@ def _only_assignment(statement: Any, text: str) -> _Assignment | None:
         alone = found is not None and text[found.semicolon + 1 : end].strip() == "}"
         return found if alone else None
     return _assignment(statement, text) if _is_assignment(statement) else None
+
+
+def _assignments(statement: Any, text: str) -> list[_Assignment]:
+    """The assignments that a block consists of; none for anything else."""
+    if statement.kind != CursorKind.COMPOUND_STMT:
+        return []
+    found = [_assignment(each, text) if _is_assignment(each) else None for each in statement.get_children()]
+    whole = [each for each in found if each is not None]
+    if len(whole) < len(found) or not whole:
+        return []
+    # Nothing stands between them, before them or after them: what a macro of a header makes has no place in the text.
+    gaps = [
+        text[statement.extent.start.offset : whole[0].start].strip() == "{",
+        *(text[one.semicolon + 1 : other.start].strip() == "" for one, other in pairwise(whole)),
+        text[whole[-1].semicolon + 1 : statement.extent.end.offset].strip() == "}",
+    ]
+    return whole if all(gaps) else []
 
 
 def _assignment(cursor: Any, text: str) -> _Assignment | None:

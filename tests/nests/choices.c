@@ -26,6 +26,20 @@ void choices(float a[20], const float b[20], double c[20], int d[20], const int 
     if (b[i] > 0)
       if (c[i] > 1)
         c[i] = 1;
+    float most = b[0];
+    int at = 0;
+    for (int j = 1; j < 20; ++j)
+      if (b[j] > most && j != i) {
+        most = b[j]; /* which comes last, since the condition asks for it */
+        at = j;
+      }
+    a[i] += most;
+    d[i] -= at;
+    if (c[i] < 0.5f) {
+      f[i] += d[i];
+      d[i] = at + f[i];
+      c[i] -= most;
+    }
   }
 #pragma endscop
 }
