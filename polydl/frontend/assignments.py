@@ -1,10 +1,10 @@
 """Assignments in forms that pet doesn't read, as ones that it reads.
 
 ``if (x < 0) x = 0;`` chooses by data what is assigned, and pet takes conditions on loop counters alone. As
-``x = (x < 0) ? 0 : x;`` it is a plain statement. Several under one condition ask for it before each of them, and what
-the condition depends on is assigned last. ``a = b = 0;`` is two statements, ``{ b = 0; a = b; }``. Of variables that one
-declaration has together, ``int a = i / 2, b = a + 1;``, pet knows no values; it is two. All mean the same in C. Runs in
-the child process that holds libclang.
+``x = (x < 0) ? 0 : x;`` it is a plain statement. Of several under one condition, each asks for it, and what it depends
+on is assigned last. ``a = b = 0;`` is two statements, ``{ b = 0; a = b; }``. Of variables that one declaration has
+together, ``int a = i / 2, b = a + 1;``, pet knows no values; it is two. All mean the same in C. Runs in the child
+process that holds libclang.
 """
 
 from __future__ import annotations
