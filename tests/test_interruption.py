@@ -324,7 +324,7 @@ def test_a_signal_in_the_middle_leaves_nothing(number: signal.Signals, place: An
         process.send_signal(number)
         process.send_signal(signal.SIGHUP)
         _, err = process.communicate(timeout=60)
-    assert process.returncode in (128 + number, 128 + signal.SIGHUP)
+    assert process.returncode in (128 + number, 128 + signal.SIGHUP), err
     assert err.strip().endswith(f"polydl: ended by {signal.Signals(process.returncode - 128).name}")
     assert place.left_in_temporary() == []
     assert place.unfinished() == []
