@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # What ends a session sends several signals at once. The clean-up that the first one began goes on.
 _SAME_SECONDS = 1.0
-# After which ``Interrupted`` is raised once more where Python has ignored it.
+# After which ``Interrupted`` is raised once more where it was ignored, or would be.
 _AGAIN_SECONDS = 0.01
+# Whose functions isl calls back: what they raise is an error of isl's, whatever it was.
+_CALLED_BACK = "islpy"
 
 
 class Interrupted(KeyboardInterrupt):
@@ -110,22 +112,29 @@ class Interruption:
         os.write(2, f"polydl: {self.text}\n".encode())
         os._exit(128 + number)
 
-    def _raise(self, number: int, _frame: FrameType | None) -> None:
+    def _raise(self, number: int, frame: FrameType | None) -> None:
         now = time.monotonic()
         if self._over or (self._received is not None and now - self._last < _SAME_SECONDS):
             return
         self._received, self._last = self._received or number, now
         self._deferred = bool(self._deferring)
-        if not self._deferred:
-            raise Interrupted
+        if self._deferred:
+            return
+        if frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _CALLED_BACK:
+            self._raise_later()
+            return
+        raise Interrupted
 
     def _ignored(self, unraisable: UnraisableHookArgs) -> None:
         """What is raised while Python destroys an object goes no further: it is raised again, a moment later."""
         if isinstance(unraisable.exc_value, Interrupted):
-            self._last = -_SAME_SECONDS
-            _thread.start_new_thread(self._again, ())
+            self._raise_later()
         else:
             sys.__unraisablehook__(unraisable)
+
+    def _raise_later(self) -> None:
+        self._last = -_SAME_SECONDS
+        _thread.start_new_thread(self._again, ())
 
     def _again(self) -> None:
         time.sleep(_AGAIN_SECONDS)
