@@ -45,6 +45,10 @@ class _Assignment:
     semicolon: int
     #: whether its value can also be one of the target's, without a loss
     mixes: bool
+    #: the variable or the array that is assigned to, whatever macro names it
+    variable: str
+    #: variables and arrays that its value and the subscripts of its target read
+    reads: frozenset[str]
 
     @property
     def prefix(self) -> str:
@@ -110,14 +114,14 @@ def _decided_by_data(reader: FunctionReader, text: str) -> set[int]:
 
 def _selection(statement: Any, text: str) -> Iterator[Edit]:
     """``if (c) x = y;`` with or without an else that assigns to x, too, and ``if (c) { x = y; z = w; }``."""
-    _, *branches = statement.get_children()
+    asked, *branches = statement.get_children()
     start, end = statement.extent.start.offset, statement.extent.end.offset
     opening = text.find("(", start)
     closing = _matching(text, opening)
     if closing is not None and text[start:opening].strip() == "if" and len(branches) == 1:
-        condition = text[opening : closing + 1]
-        several = _in_order(_assignments(branches[0], text), text, condition)
+        several = _in_order(_assignments(branches[0], text), asked)
         if several:
+            condition = text[opening : closing + 1]
             values = [f"{each.prefix}({text[each.value_start : each.value_end]})" for each in several]
             copies = [
                 f"{each.target} = {condition} ? {value} : {each.target};"
@@ -143,35 +147,27 @@ def _selection(statement: Any, text: str) -> Iterator[Edit]:
         yield Edit(last.semicolon + 1, end, " " * (end - last.semicolon - 1))
 
 
-def _in_order(assignments: Sequence[_Assignment], text: str, condition: str) -> list[_Assignment]:
+def _in_order(assignments: Sequence[_Assignment], condition: Any) -> list[_Assignment]:
     """Assignments to different variables and arrays in an order in which the condition can be asked before each.
 
     One that the condition depends on comes last. None where that is not possible.
     """
-    names = [each.target.partition("[")[0].strip() for each in assignments]
-    # An operator like ``+=`` reads the target alone.
-    read = [f"{each.target.partition('[')[2]} {text[each.value_start : each.value_end]}" for each in assignments]
-    asked = [place for place, name in enumerate(names) if _names(condition, name)]
-    if len(names) < 2 or len(set(names)) < len(names) or len(asked) > 1 or _has_effects(condition):
+    variables = {each.variable for each in assignments}
+    mixed = all(each.mixes for each in assignments)
+    # To ask twice is to call twice. What else could make a difference, as ``k++`` does, is refused in any expression.
+    calls = any(each.kind == CursorKind.CALL_EXPR for each in preorder(condition))
+    if len(assignments) < 2 or len(variables) < len(assignments) or not mixed or calls:
         return []
-    if not all(each.mixes for each in assignments):
-        return []
-    order = list(range(len(names)))
-    for place in asked:
-        later = range(place + 1, len(names))
-        if any(_names(read[each], names[place]) or _names(read[place], names[each]) for each in later):
-            return []
-        order = [*order[:place], *order[place + 1 :], place]
-    return [assignments[place] for place in order]
+    depends = variables.intersection(_variables(condition))
+    place = next((place for place, each in enumerate(assignments) if each.variable in depends), len(assignments) - 1)
+    last, later = assignments[place], assignments[place + 1 :]
+    crossed = any(last.variable in each.reads or each.variable in last.reads for each in later)
+    return [] if len(depends) > 1 or crossed else [*assignments[:place], *later, last]
 
 
-def _names(text: str, variable: str) -> bool:
-    return re.search(rf"\b{re.escape(variable)}\b", text) is not None
-
-
-def _has_effects(condition: str) -> bool:
-    """Whether to evaluate it twice could be another thing than once: it assigns, or calls what it names."""
-    return re.search(r"\+\+|--|(?<![=!<>])=(?!=)|\w\s*\(", condition) is not None
+def _variables(expression: Any) -> list[str]:
+    """The variables and arrays that an expression names, macros included, in their order."""
+    return [each.spelling for each in preorder(expression) if each.kind == CursorKind.DECL_REF_EXPR]
 
 
 def _chain(statement: Any, text: str) -> Iterator[Edit]:
@@ -264,7 +260,9 @@ def _assignment(cursor: Any, text: str) -> _Assignment | None:
         return None
     stored, assigned = shape_of(left.type), shape_of(right.type)
     mixes = stored.element in _FLOATS or (stored.is_integer and assigned.is_integer)
-    return _Assignment(target, operator, left.extent.start.offset, start, semicolon, semicolon, mixes)
+    variable, *subscripts = _variables(left)
+    reads = frozenset([*subscripts, *_variables(right)])
+    return _Assignment(target, operator, left.extent.start.offset, start, semicolon, semicolon, mixes, variable, reads)
 
 
 def _quoted(cursor: Any, text: str) -> str | None:

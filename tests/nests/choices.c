@@ -1,4 +1,6 @@
 // Choices by data and chains of assignments.
+#define HIGHER b[j] > most
+#define HIGHEST most
 #define LEAST(x) ((x) < -1.5f ? (x) : -1.5f)
 void choices(float a[20], const float b[20], double c[20], int d[20], const int e[20], unsigned char f[20])
 {
@@ -32,6 +34,11 @@ void choices(float a[20], const float b[20], double c[20], int d[20], const int 
       if (b[j] > most && j != i) {
         most = b[j]; /* which comes last, since the condition asks for it */
         at = j;
+      }
+    for (int j = 0; j < 20; ++j)
+      if (HIGHER - 0.5f * -e[j]) {
+        HIGHEST = b[j];
+        at += j;
       }
     a[i] += most;
     d[i] -= at;
