@@ -9,12 +9,10 @@ from pathlib import Path
 FEW = {"_MOST_ROUNDS": 4, "SAMPLE_SECONDS": 0.001}
 #: Lines of Python after which kernels give so few samples.
 PRELUDE = f"import polydl.optimization.measuring\nvars(polydl.optimization.measuring).update({FEW})\n"
-
-
 #: What speed-ups are computed with. Samples so few and short could say that the plain nest is faster.
 RATIO = "polydl.outcome.baselines.times_as_fast"
 #: Lines of Python after which every variant is said to be twice as fast as the plain nest.
-VARIANTS_WIN = "import polydl.outcome.baselines\npolydl.outcome.baselines.times_as_fast = lambda *_: 2.0\n"
+VARIANTS_WIN = f"import polydl.outcome.baselines\n{RATIO} = lambda *_: 2.0\n"
 
 
 def write_command(folder: Path, further: str = "") -> Path:

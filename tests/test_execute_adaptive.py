@@ -6,7 +6,6 @@ wants, so that nothing depends on what else the machine does.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
@@ -167,7 +166,7 @@ def test_a_long_nest_is_measured_for_so_many_of_its_runs_and_says_so_beforehand(
     # An invocation takes some microseconds, and a reference milliseconds to start.
     assert measure(replace(ADAPTIVE, rounds=2, most_originals=1)) == ["ok", "ok", "timeout", "timeout"]
     (note,) = (each.note for each in reports if each.note)
-    assert re.search(r"its candidates are measured for \d+ s at most", note)
+    assert "its candidates are measured for 0 s at most" in note
     assert asked == []
     assert measure(replace(ADAPTIVE, rounds=2)) == ["ok"] * 4
     assert asked == [1]
