@@ -73,6 +73,22 @@ def test_rounds_go_on_for_those_that_may_be_the_fastest(
     assert all(each.probe_gflops == 100.0 and each.baseline_seconds == 5e-6 for each in finished)
 
 
+def test_where_all_samples_are_disturbed_those_far_behind_leave_but_the_fastest_of_them(
+    toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be what the speed-up is over."""
+    script(monkeypatch, {"original": 5e-6, "slow": 4e-6, "close": 1.9e-6}, probe=50.0)
+    built = EXECUTOR.build([matmul_kernel(name) for name in ("original", "slow", "close", "one")], toolchain, tmp_path)
+    measured = EXECUTOR.measure(built[1:], built[0], matmul(), threads=1, policy=ADAPTIVE)
+    assert {each.id: len(each.samples) for each in measured} == {
+        "original": ADAPTIVE.fewest_rounds,
+        "slow": ADAPTIVE.rounds,
+        "close": ADAPTIVE.rounds,
+        "one": ADAPTIVE.rounds,
+    }
+    assert not next(each.final for each in measured if each.id == "original")
+
+
 def test_the_original_is_a_contender_as_any(
     toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -19,6 +19,7 @@ from polydl.execute.rounds import (
     RawSample,
     contenders,
     equal_samples,
+    hopeless,
     is_disturbed,
     longest_seconds,
     sample_counts,
@@ -144,6 +145,15 @@ def test_one_lucky_or_unlucky_sample_decides_nothing() -> None:
     leader = [1.0, 1.01, 1.02, 1.03, 1.0, 1.02, 9.0]
     assert contenders([leader, [0.5, 1.1, 1.11, 1.12, 1.13]], 3) == (0, 1)
     assert contenders([leader, [1.1, 1.11, 1.12, 1.13, 1.14] * 2], 3) == (0,)
+
+
+def test_who_is_far_behind_is_told_by_samples_that_may_all_be_disturbed() -> None:
+    leader, twice, thrice, lucky = [1.0, 1.2, 5.0, 1.1], [2.4, 2.5, 2.6], [3.0, 9.0, 3.1], [7.0, 2.3, 8.0]
+    assert hopeless([leader, thrice, twice, lucky], 3) == (1,)
+    assert hopeless([leader, [2.5, 2.6, 2.7], thrice], 3) == (1, 2), "the fastest of them first"
+    assert hopeless([leader, [9.0, 9.0]], 3) == (), "two samples say nothing"
+    assert hopeless([[1.0, 1.0], thrice], 3) == (), "nor do two of the fastest"
+    assert hopeless([], 3) == ()
 
 
 @pytest.mark.parametrize("spread", [0.0, 0.02])

@@ -21,6 +21,8 @@ _MOST_WAITED = 0.02
 _CLEARLY = 1.9
 # Medians that differ by less than _EQUAL after _MANY samples count as equal; a last contender needs _SOME samples.
 _EQUAL, _SOME, _MANY = 0.01, 5, 9
+# Times as long as the fastest kernel: one is far behind then.
+FAR_BEHIND = 2.0
 # An invocation of this many seconds gets no warm-up, and the run that was verified counts as a sample.
 LONG_SECONDS = 0.5
 
@@ -188,6 +190,17 @@ def contenders(times: Sequence[Sequence[float]], fewest: int) -> tuple[int, ...]
         for index, samples in enumerate(times)
         if index not in judged or index == leader or _slower(samples, times[leader]) < _CLEARLY
     )
+
+
+def hopeless(times: Sequence[Sequence[float]], fewest: int) -> tuple[int, ...]:
+    """The indices of the participants that are far behind, fastest first; ``times`` are all samples, disturbed or not.
+
+    What disturbs a sample does not halve a kernel's speed in each of ``fewest``: all samples of such a participant take
+    more than twice as long as so many of another one.
+    """
+    judged = [index for index, samples in enumerate(times) if len(samples) >= fewest]
+    limit = FAR_BEHIND * min((sorted(times[index])[fewest - 1] for index in judged), default=math.inf)
+    return tuple(sorted((each for each in judged if min(times[each]) > limit), key=lambda each: min(times[each])))
 
 
 def settled(times: Sequence[Sequence[float]]) -> bool:

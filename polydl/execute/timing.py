@@ -10,12 +10,21 @@ from collections.abc import Callable, Sequence
 from polydl.execute.contract import Built, Progress
 from polydl.execute.job import Job
 from polydl.execute.participant import Participant
-from polydl.execute.rounds import RawSample, contenders, sample_counts, settled, takes_part, usual_rate
+from polydl.execute.rounds import (
+    FAR_BEHIND,
+    RawSample,
+    contenders,
+    hopeless,
+    sample_counts,
+    settled,
+    takes_part,
+    usual_rate,
+)
 from polydl.execute.sampling import Reply
 
 _FEWEST_SAMPLES = 2
-# Times as long as the fastest kernel: one is then no contender if an invocation takes as many seconds.
-_FAR_BEHIND, _BEHIND_SECONDS = 2.0, 0.02
+# A kernel that is far behind is no contender if its checked run takes as many seconds.
+_BEHIND_SECONDS = 0.02
 # An invocation of a kernel that takes so long is a sample, without trying.
 _ONE_INVOCATION_SECONDS = 0.1
 # The probes before and after a sample, and the pipe.
@@ -125,7 +134,10 @@ class Timer:
                 usual = usual_rate(sample for participant in participants for sample in participant.raw)
                 active = [p for p in active if not self._is_slow_original(p)]
                 kept = contenders([*(p.undisturbed(usual) for p in active), best or ()], policy.fewest_rounds)
-                kept = tuple(position for position in kept if position < len(active))
+                # Those that lack undisturbed samples alone; the fastest of them may be what the speed-up is over.
+                lost = hopeless([[sample.seconds for sample in p.raw] for p in active], policy.fewest_rounds)[1:]
+                lost = tuple(each for each in lost if not self._lacks_samples(active[each], index + 1, usual))
+                kept = tuple(each for each in kept if each < len(active) and each not in lost)
                 for position, participant in enumerate(active):
                     participant.final = position in kept
                 active = [active[position] for position in kept]
@@ -207,7 +219,7 @@ class Timer:
 def _worth_timing(participants: Sequence[Participant]) -> list[Participant]:
     """All but those whose checked run is sample enough: of all that are far behind the fastest, all but the first."""
     fastest = min((p.seconds for p in participants), default=0.0)
-    least = max(_BEHIND_SECONDS, _FAR_BEHIND * fastest)
+    least = max(_BEHIND_SECONDS, FAR_BEHIND * fastest)
     behind = [p for p in participants if p.seconds > least and (p.raw or p.first is not None)]
     behind.sort(key=lambda p: p.seconds)
     for participant in behind[1:]:
