@@ -7,7 +7,7 @@ are reported here with their offsets.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,9 +17,7 @@ from clang.cindex import Cursor, CursorKind, SourceLocation, StorageClass, TypeK
 from polydl.bfloat16 import CONVERSIONS
 from polydl.errors import UnsupportedConstructError
 from polydl.frontend.c_types import ELEMENTS, shape_of
-from polydl.frontend.counters import wider
 from polydl.frontend.facts import (
-    MEMBERS,
     Branch,
     BranchKind,
     Construct,
@@ -28,9 +26,10 @@ from polydl.frontend.facts import (
     VariableStorage,
     VariableUse,
 )
-from polydl.frontend.loop_headers import header_of, integer_value, is_uneven
+from polydl.frontend.loop_headers import integer_value, problem_of
 from polydl.frontend.purity import impurity, pure_function, remedy_of, remedy_of_pointer
 from polydl.frontend.source import line_of, one_line
+from polydl.frontend.unsupported import UNSUPPORTED, named_with_remedy
 from polydl.frontend.walk import preorder
 from polydl.ir.scop import PureFunction
 
@@ -40,29 +39,7 @@ _WIDE = (TypeKind.LONG, TypeKind.ULONG, TypeKind.LONGLONG, TypeKind.ULONGLONG)
 _INTEGERS = tuple(kind for kind, name in ELEMENTS.items() if name not in ("float", "double"))
 _ASSIGN, _COMMA = 22, 33  # of enum CXBinaryOperatorKind
 _INCREMENTS, _ADDRESS_OF, _DEREFERENCE = (1, 2, 3, 4), 5, 6  # of enum CXUnaryOperatorKind
-_STEPS = (CursorKind.UNARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR, CursorKind.BINARY_OPERATOR)
-_NAMES = (CursorKind.VAR_DECL, CursorKind.DECL_REF_EXPR)
 
-_FOR = "write a for loop with bounds that are known before it starts: for (int i = 0; i < n; ++i)"
-_UNSUPPORTED = {
-    CursorKind.GOTO_STMT: ("goto", "write the loop as a for loop"),
-    CursorKind.INDIRECT_GOTO_STMT: ("a computed goto", "write the loop as a for loop"),
-    CursorKind.SWITCH_STMT: ("switch", "write it with if and conditions on loop counters"),
-    CursorKind.WHILE_STMT: ("a while loop", _FOR),
-    CursorKind.DO_STMT: ("a do loop", _FOR),
-    CursorKind.RETURN_STMT: (
-        "return inside the loops",
-        "keep the result in a variable, such as a flag, let the loops run to their end, and return it behind them",
-    ),
-    CursorKind.ASM_STMT: ("assembly", "write it in C, or mark a call with #pragma polydl microkernel(...)"),
-    CursorKind.MEMBER_REF_EXPR: ("a struct or union member", MEMBERS),
-    CursorKind.STRING_LITERAL: ("a string", "move it out of the region"),
-    CursorKind.CHARACTER_LITERAL: ("a character constant", "write its number"),
-    CursorKind.INIT_LIST_EXPR: ("an initializer list", "fill the array in a loop"),
-    CursorKind.COMPOUND_LITERAL_EXPR: ("a compound literal", "use an array that has a name"),
-    CursorKind.StmtExpr: ("a statement expression", "write its statements on their own"),
-    CursorKind.CXX_UNARY_EXPR: ("sizeof", "write the number, or a macro for it"),
-}
 _OWN_STATEMENT = "make it a statement of its own"
 _COUNTED_DOWN = "count in its last part: for (int i = N - 1; i >= 0; --i)"
 
@@ -73,7 +50,9 @@ class TypedInteger:
 
     #: offset in the text
     start: int
+    #: behind its last character
     end: int
+    #: C's name of the type, as ``unsigned long``
     type_name: str
 
 
@@ -84,6 +63,7 @@ class Variable:
     name: str
     storage: VariableStorage
     shape: DeclaredType
+    #: libclang's cursor
     declaration: Any
     #: of its declaration in the text, in characters
     offset: int
@@ -91,6 +71,7 @@ class Variable:
     loop_counter: bool
     #: whether its declaration gives it a value
     initialized: bool
+    #: its name in the view that pet reads
     shown: str = ""
     #: whether it is an integer that holds data, not a size or an index
     carries_data: bool = False
@@ -106,7 +87,7 @@ class Variable:
 
 
 class FunctionReader:
-    """Walks ``function``; afterwards its lists have the variables, constructs and branches.
+    """Walks ``function``; afterwards its public attributes have what was seen, with offsets in ``text``.
 
     Raises UnsupportedConstructError for an expression of more than ``deepest`` operations inside of one another.
     """
@@ -117,14 +98,20 @@ class FunctionReader:
         self.main_file = main_file
         self._deepest = deepest
         self._depth = 0
+        #: by what libclang tells declarations apart; those of the same name in other scopes are others
         self.variables: dict[str, Variable] = {}
         self.constructs: list[Construct] = []
         self.branches: list[Branch] = []
+        #: the file's functions that are called, by their names
         self.callees: dict[str, PureFunction] = {}
         self.typed_integers: list[TypedInteger] = []
+        #: start and end of what is between the brackets
         self.subscripts: list[tuple[int, int]] = []
+        #: start and end of the type in parentheses of casts that change no index and no bound
         self.idle_casts: list[tuple[int, int]] = []
+        #: types of casts as they are written, and as elements of arrays have them
         self.cast_types: dict[str, str] = {}
+        #: start and end of blocks in braces
         self.blocks: list[tuple[int, int]] = []
         self._control_depth = 0
         self._condition_depth = 0
@@ -198,36 +185,14 @@ class FunctionReader:
             self._in_header = False
             self._control_depth -= 1
 
-        self._check_step(header)
+        problem = problem_of(header)
+        if problem is not None:
+            self._add(*problem)
         self._branch("for", cursor, visit, body)
         self._condition_depth += 1
         self._statement(body)
         self._condition_depth -= 1
         self._loop_ends.pop()
-
-    def _check_step(self, header: Sequence[Any]) -> None:
-        """Check that the loop's header advances the counter that it initializes."""
-        if len(header) < 2 or header[-1].kind not in _STEPS:
-            return
-        target, *step = header[-1].get_children()
-        counters = [child for child in preorder(header[0]) if child.kind in _NAMES]
-        constants = header_of(header)
-        overflow = constants.overflow() if constants is not None else None
-        if step and header[-1].kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR and integer_value(step[0]) == 0:
-            self._add(header[-1], "the loop doesn't advance", "give it a step of 1 or more")
-        elif counters and target.kind == CursorKind.DECL_REF_EXPR and target.spelling != counters[0].spelling:
-            message = f"the loop advances {target.spelling} and not its counter {counters[0].spelling}"
-            self._add(header[-1], message, f"advance {counters[0].spelling} in the loop's header")
-        elif is_uneven(header[-1]):
-            message = "the loop's step is no sum of its counter and a constant"
-            self._add(header[-1], message, "write a loop that advances by a constant: ++i or i += 2")
-        elif counters and len(header) == 3:
-            compared = {child.spelling for child in preorder(header[1]) if child.kind == CursorKind.DECL_REF_EXPR}
-            if counters[0].spelling not in compared:
-                message = f"the loop's condition doesn't depend on its counter {counters[0].spelling}"
-                self._add(header[1], message, f"compare {counters[0].spelling} with a bound")
-            elif constants is not None and overflow is not None:
-                self._add(header[1], overflow, wider(constants.counter, constants.element))
 
     def _branch(
         self, kind: BranchKind, cursor: Any, visit: Callable[[], None] | None = None, body: Any | None = None
@@ -305,7 +270,7 @@ class FunctionReader:
         elif kind == CursorKind.INTEGER_LITERAL:
             self._typed_integer(cursor, cursor.extent.end.offset - cursor.extent.start.offset)
         else:
-            if kind in _UNSUPPORTED:
+            if kind in UNSUPPORTED:
                 self._unsupported(cursor)
             elif kind == CursorKind.CSTYLE_CAST_EXPR:
                 self._cast(cursor)
@@ -418,7 +383,7 @@ class FunctionReader:
                 self.idle_casts.append((start, end))
 
     def _subscript(self, start: int, end: int) -> None:
-        """Record a subscript that is in the text itself (not in a macro), brackets included."""
+        """Record a subscript if it and its brackets are in the text itself, not in a macro."""
         if self.text[:start].rstrip()[-1:] == "[" and self.text[end:].lstrip()[:1] == "]":
             self.subscripts.append((start, end))
 
@@ -449,8 +414,8 @@ class FunctionReader:
         return variable
 
     def _unsupported(self, cursor: Any) -> None:
-        message, remedy = _UNSUPPORTED.get(cursor.kind, (cursor.kind.name.lower(), "write it with for loops"))
-        self._add(cursor, f"{message} can't be modelled", remedy)
+        name, remedy = named_with_remedy(cursor.kind)
+        self._add(cursor, f"{name} can't be modelled", remedy)
 
     def _add(self, cursor: Any, message: str, remedy: str, endless: bool = False) -> None:
         start, end = cursor.extent.start.offset, cursor.extent.end.offset

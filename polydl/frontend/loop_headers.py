@@ -1,4 +1,4 @@
-"""The constants of a for loop's header, and of expressions.
+"""The header of a for loop: its constants, and what is wrong with it; the constants of expressions.
 
 Runs in the child process that holds libclang.
 """
@@ -12,17 +12,20 @@ from typing import Any
 from clang.cindex import Cursor, CursorKind, conf
 
 from polydl.frontend.c_types import ELEMENTS
-from polydl.frontend.counters import LIMITS, Header
+from polydl.frontend.counters import LIMITS, Header, wider
+from polydl.frontend.walk import preorder
 
 _EVALUATED_INTEGER = 1  # of enum CXEvalResultKind
 _COMPARISONS = {11: "<", 12: ">", 13: "<=", 14: ">=", 16: "!="}  # of enum CXBinaryOperatorKind
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
 _ADD, _SUBTRACT, _ASSIGN, _ADD_ASSIGN, _SUBTRACT_ASSIGN = 6, 7, 22, 26, 27  # of the same
 _STEPS = {1: 1, 2: -1, 3: 1, 4: -1}  # of enum CXUnaryOperatorKind
+_ADVANCING = (CursorKind.UNARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR, CursorKind.BINARY_OPERATOR)
+_NAMES = (CursorKind.VAR_DECL, CursorKind.DECL_REF_EXPR)
 _TRANSPARENT = (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR)
 
 
-def header_of(header: Sequence[Any]) -> Header | None:
+def _header_of(header: Sequence[Any]) -> Header | None:
     """The header of a loop, as its initialization, condition and step; None unless bound and step are constants."""
     if len(header) != 3:
         return None
@@ -36,6 +39,36 @@ def header_of(header: Sequence[Any]) -> Header | None:
     if element not in LIMITS:
         return None
     return Header(counter.spelling, element, start, *compared, step)
+
+
+def problem_of(header: Sequence[Any]) -> tuple[Any, str, str] | None:
+    """Why a loop's header doesn't advance the counter that it initializes up to a bound; None if it does.
+
+    The part of the header that is wrong, what is wrong, and the remedy.
+    """
+    if len(header) < 2 or header[-1].kind not in _ADVANCING:
+        return None
+    advance = header[-1]
+    target, *amount = advance.get_children()
+    counters = [child for child in preorder(header[0]) if child.kind in _NAMES]
+    constants = _header_of(header)
+    overflow = constants.overflow() if constants is not None else None
+    if amount and advance.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR and integer_value(amount[0]) == 0:
+        return advance, "the loop doesn't advance", "give it a step of 1 or more"
+    if counters and target.kind == CursorKind.DECL_REF_EXPR and target.spelling != counters[0].spelling:
+        message = f"the loop advances {target.spelling} and not its counter {counters[0].spelling}"
+        return advance, message, f"advance {counters[0].spelling} in the loop's header"
+    if _is_uneven(advance):
+        message = "the loop's step is no sum of its counter and a constant"
+        return advance, message, "write a loop that advances by a constant: ++i or i += 2"
+    if counters and len(header) == 3:
+        compared = {child.spelling for child in preorder(header[1]) if child.kind == CursorKind.DECL_REF_EXPR}
+        if counters[0].spelling not in compared:
+            message = f"the loop's condition doesn't depend on its counter {counters[0].spelling}"
+            return header[1], message, f"compare {counters[0].spelling} with a bound"
+        if constants is not None and overflow is not None:
+            return header[1], overflow, wider(constants.counter, constants.element)
+    return None
 
 
 def _initialized(initial: Any) -> tuple[Any, int | None]:
@@ -63,7 +96,7 @@ def _step(advance: Any, counter: Any) -> int | None:
     return None
 
 
-def is_uneven(advance: Any) -> bool:
+def _is_uneven(advance: Any) -> bool:
     """Whether a loop's header changes its counter otherwise than by adding or subtracting: ``i *= 2``."""
     if advance.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR:
         return _operator(advance) not in (_ADD_ASSIGN, _SUBTRACT_ASSIGN)
