@@ -11,8 +11,9 @@ from polydl.execute.rounds import times_as_fast
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.ir.scop import Scop
 from polydl.machine import Machine
-from polydl.optimization.optimize import machine_on, optimize
+from polydl.optimization.optimize import optimize
 from polydl.optimization.optimized import Optimization
+from polydl.optimization.platform import machine_on
 from polydl.outcome.tried import Tried
 from polydl.pipeline import fusion_pairs, parse
 from polydl.plan.rewrite_steps import is_fused
