@@ -11,10 +11,8 @@ from polydl.commands import output
 from polydl.commands.output import STANDARD_OUTPUT, show
 from polydl.commands.variant import chosen_variant, variant_option
 from polydl.presentation.completion import complete_files
+from polydl.presentation.option_values import SearchOptions, Source, Target
 from polydl.presentation.options import (
-    SearchOptions,
-    Source,
-    Target,
     debug_option,
     json_option,
     ranker_option,

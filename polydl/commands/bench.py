@@ -14,16 +14,15 @@ from polydl.commands.storing import warn_of_directory
 from polydl.errors import OptionError
 from polydl.presentation.completion import complete_suites
 from polydl.presentation.numbers import FiniteRange
+from polydl.presentation.option_values import OUT, macros_of
 from polydl.presentation.options import (
     LAYOUTS,
-    OUT,
     PADDINGS,
     WEIGHTS,
     cold_option,
     debug_option,
     include_option,
     json_option,
-    macros_of,
     quiet_option,
     records_option,
     require_own_records,

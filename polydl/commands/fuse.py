@@ -7,20 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from polydl.commands.destinations import check_destinations
 from polydl.commands.interrupted import end_if_interrupted
 from polydl.commands.output import fail, write_document
 from polydl.commands.storing import warn_of_directory, warn_of_store
-from polydl.presentation.options import (
-    OUT,
-    Detail,
-    SearchOptions,
-    Source,
-    Target,
-    march_option,
-    name_option,
-    optimization_options,
-    prefix_option,
-)
+from polydl.presentation.option_values import OUT, Detail, SearchOptions, Source, Target
+from polydl.presentation.options import march_option, name_option, optimization_options, prefix_option
 from polydl.system.interruption import INTERRUPTION
 
 if TYPE_CHECKING:
@@ -52,7 +44,6 @@ def fuse(
     json_path: str | None,
 ) -> int:
     """Fuse the operators of FILE: say which can be and why others can't, and find the fastest code."""
-    from polydl.commands.optimize import check_destinations
     from polydl.emitted_names import Naming
     from polydl.optimization.fused import FusionResult
     from polydl.optimization.fused import fuse as run

@@ -14,7 +14,8 @@ import click
 from polydl.commands.output import FAILURE, STANDARD_OUTPUT, show
 from polydl.errors import OptionError
 from polydl.ir.numerics import NUMERICS, Numerics
-from polydl.presentation.options import OUT, debug_option, json_option
+from polydl.presentation.option_values import OUT
+from polydl.presentation.options import debug_option, json_option
 from polydl.presentation.output_directory import out_option
 
 if TYPE_CHECKING:

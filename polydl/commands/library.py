@@ -7,18 +7,15 @@ from typing import TYPE_CHECKING
 
 import click
 
+from polydl.commands.destinations import check_destinations
 from polydl.commands.storing import warn_of_directory
 from polydl.emitted_names import LIBRARY_FILE
 from polydl.errors import OptionError
 from polydl.presentation.numbers import FiniteRange
+from polydl.presentation.option_values import OUT, Detail, Source, Target, macros_of
 from polydl.presentation.options import (
-    OUT,
-    Detail,
-    Source,
-    Target,
     debug_option,
     detail_options,
-    macros_of,
     records_option,
     sandbox_option,
     source_options,
@@ -80,7 +77,6 @@ def library(
     detail: Detail,
 ) -> int:
     """Make one library of FILE's loops that is right for any sizes, and fast for those in the ranges."""
-    from polydl.commands.optimize import check_destinations
     from polydl.libraries.build import library as build
     from polydl.presentation.library import library_text
     from polydl.presentation.progress import progress_bar

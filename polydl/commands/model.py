@@ -13,13 +13,8 @@ from polydl.commands.storing import warn_of_directory
 from polydl.emitted_names import Naming
 from polydl.errors import OptionError
 from polydl.ir.numerics import DEFAULT_NUMERICS, NUMERICS
-from polydl.presentation.options import (
-    OUT,
-    debug_option,
-    json_option,
-    quiet_option,
-    records_option,
-)
+from polydl.presentation.option_values import OUT
+from polydl.presentation.options import debug_option, json_option, quiet_option, records_option
 from polydl.presentation.output_directory import out_option
 
 if TYPE_CHECKING:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from polydl.commands.destinations import check_destinations
 from polydl.commands.importing import importing
 from polydl.commands.interrupted import end_if_interrupted
 from polydl.commands.output import fail, write_document
+from polydl.commands.remembered import remembered, show_remembered
 from polydl.commands.report import write_page
 from polydl.commands.storing import (
     answer_to,
@@ -24,15 +26,10 @@ from polydl.commands.storing import (
     warn_of_store,
 )
 from polydl.commands.variant import chosen_variant, is_file_of_steps, variant_from_file, variant_option
-from polydl.emitted_names import REPORT_FILE
 from polydl.errors import OptionError
 from polydl.presentation.numbers import FiniteRange
+from polydl.presentation.option_values import OUT, Detail, SearchOptions, Source, Target
 from polydl.presentation.options import (
-    OUT,
-    Detail,
-    SearchOptions,
-    Source,
-    Target,
     cold_option,
     march_option,
     name_option,
@@ -42,7 +39,6 @@ from polydl.presentation.options import (
     shard_option,
     strategy_option,
 )
-from polydl.presentation.output_directory import require_writable
 from polydl.system.interruption import INTERRUPTION
 
 if TYPE_CHECKING:
@@ -50,7 +46,6 @@ if TYPE_CHECKING:
     from polydl.machine import Machine
     from polydl.optimization.optimized import Optimization
     from polydl.optimization.shards import Shard
-    from polydl.records.answers import Answer
     from polydl.variants.variant_space import VariantSpace
 
 
@@ -171,11 +166,11 @@ def optimize(
             if answer is not None:
                 into = out or _folder(answer.function, shard)
                 check_destinations(source, into, json_path, html_path)
-                remembered = _remembered(answer, source, into, started, detail.verbose)
-                if remembered is not None:
+                earlier = remembered(answer, source, into, started, detail.verbose)
+                if earlier is not None:
                     if detail.verbose:
                         click.echo(machine_text(machine, given=target.cache_sizes is not None))
-                    return _show_remembered(remembered, answer, into, detail, json_path, html_path)
+                    return show_remembered(earlier, answer, into, detail, json_path, html_path)
                 warn_of_odd_answer(directory, "its document lacks something")
         warn_of_directory(directory)
     return _optimized(
@@ -208,7 +203,10 @@ def _optimized(
     json_path: str | None,
     html_path: Path | None,
 ) -> int:
-    """Do it, and keep it as the answer to a question of that digest."""
+    """Do it, and keep it as the answer to a question of that digest, if there is one; returns the exit status.
+
+    ``started`` is the reading of ``time.perf_counter`` when the command began; ``run`` has options of ``optimize``.
+    """
     from polydl import registry
     from polydl.emitted_names import Naming
     from polydl.execute.toolchain import Toolchain
@@ -310,65 +308,6 @@ def _shown(
     return measured.failures_text(document, directory)
 
 
-@dataclass(frozen=True)
-class _Remembered:
-    """An earlier result as it is shown now."""
-
-    document: dict[str, Any]
-    #: without the machine
-    text: str
-
-
-def _remembered(answer: Answer, source: Source, directory: Path, started: float, verbose: bool) -> _Remembered | None:
-    """What was found when the same was asked before, with its files in ``directory``; None if it can't be shown."""
-    from polydl.emitted_names import emitted_names
-    from polydl.presentation.answer import answer_text
-
-    stored = answer.document
-    files: dict[str, str | None] = {
-        kind: str(path) if kind in answer.files else None
-        for kind, path in emitted_names(answer.function, directory).items()
-    }
-    try:
-        document = {
-            **stored,
-            "input": {**stored["input"], "file": source.placed(directory).file},
-            "records": {**stored["records"], "answered": True},
-            "files": {**files, "report": str(directory / REPORT_FILE)},
-        }
-        # The document keeps what the first run took, for the page; what is shown is how long the answer took.
-        now = dict.fromkeys(stored["seconds"], None) | {"total": time.perf_counter() - started}
-        text = answer_text({**document, "seconds": now}, verbose=verbose)
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, StopIteration):
-        # Anyone may have written it: what it lacks is no fault of polydl's.
-        return None
-    return _Remembered(document, text)
-
-
-def _show_remembered(
-    remembered: _Remembered,
-    answer: Answer,
-    directory: Path,
-    detail: Detail,
-    json_path: str | None,
-    html_path: Path | None,
-) -> int:
-    """Write the files of an earlier result anew, and show it."""
-    from polydl.records import answers
-    from polydl.report.documents import to_text
-    from polydl.system.files import write_together
-
-    answers.restore(answer, directory)
-    write_together({Path(remembered.document["files"]["report"]): to_text(remembered.document)})
-    if not detail.quiet:
-        click.echo(remembered.text)
-    if json_path is not None:
-        write_document(remembered.document, json_path)
-    if html_path is not None:
-        write_page(remembered.document, html_path)
-    return 0
-
-
 def _folder(function: str, shard: Shard | None) -> Path:
     """Where the files go unless the user names another place; parts of a whole don't write to the same."""
     return Path(OUT, function if shard is None else f"{function}-{shard.number}-of-{shard.count}")
@@ -389,29 +328,6 @@ def _digest(inputs: Path) -> str:
 
 def _silent(text: str) -> None:
     """In place of ``click.echo`` where standard output belongs to a document."""
-
-
-def check_destinations(
-    source: Source,
-    directory: Path,
-    json_path: str | None,
-    html_path: Path | None = None,
-    document: str = REPORT_FILE,
-) -> None:
-    """Before anything long is done: what is written must not replace the user's files, and must find its place."""
-    from polydl.emission.replaced import check_replaced
-
-    if source.file is not None:
-        file = Path(source.file).resolve()
-        inside = directory.resolve() == file.parent and "_polydl" in file.stem
-        if inside or any(path is not None and Path(path).resolve() == file for path in (json_path, html_path)):
-            raise OptionError(
-                "the results would be written over the source",
-                file=source.file,
-                remedy="choose another --out, --json or --html",
-            )
-    require_writable(directory)
-    check_replaced(directory, document)
 
 
 def _with_earlier(result: Optimization, seconds: Mapping[str, float]) -> Optimization:

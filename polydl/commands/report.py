@@ -10,7 +10,8 @@ import click
 
 from polydl.errors import OptionError
 from polydl.presentation.completion import complete_files
-from polydl.presentation.options import OUT, debug_option, records_option
+from polydl.presentation.option_values import OUT
+from polydl.presentation.options import debug_option, records_option
 
 if TYPE_CHECKING:
     from polydl.page.benchmark import Benchmark

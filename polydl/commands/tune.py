@@ -11,14 +11,12 @@ from polydl.commands.output import FAILURE, STANDARD_OUTPUT, write_document
 from polydl.commands.storing import warn_of_directory
 from polydl.errors import OptionError
 from polydl.presentation.numbers import FiniteRange
+from polydl.presentation.option_values import OUT, SearchOptions, macros_of
 from polydl.presentation.options import (
-    OUT,
-    SearchOptions,
     cold_option,
     debug_option,
     include_option,
     json_option,
-    macros_of,
     quiet_option,
     ranker_option,
     records_option,
