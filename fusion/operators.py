@@ -18,7 +18,9 @@ from polydl.poly.nests import Nest
 class Operator:
     """One nest of a distributed scop."""
 
+    #: of this nest alone
     scop: Scop
+    #: among the nests of the whole
     nest: Nest
 
     @property

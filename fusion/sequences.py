@@ -38,6 +38,7 @@ Loops = Mapping[str, tuple[int, ...]]
 class Combination:
     """Fusions that go together, and what they should cost."""
 
+    #: one for each fusion, in the order in which they are applied
     steps: tuple[Fuse, ...]
     #: the nests of each fusion, by index
     groups: tuple[tuple[int, ...], ...]

@@ -168,6 +168,7 @@ class Blocks:
     """A call of one shape: the layout of B, and the blocks of columns, which are computed in pairs."""
 
     shape: GemmShape
+    #: how B lies in memory
     columns: Columns
     #: (row, first column, columns) of each block
     blocks: tuple[tuple[int, int, int], ...]

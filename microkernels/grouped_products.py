@@ -22,13 +22,17 @@ _EXTREMES = ((127, 255), (-128, 255), (-128, 0), (127, 1))
 class GroupedProduct:
     """C (m by n, column-major) plus A times B; A has steps of k side by side in groups, B's columns are contiguous."""
 
+    #: rows of C
     m: int
+    #: columns of C
     n: int
+    #: terms of each sum
     k: int
     #: how many steps of k lie side by side
     group: int
     #: in the order of their memory
     a: tuple[int, ...]
+    #: in the order of their memory
     b: tuple[int, ...]
 
     def expected(self) -> np.ndarray[Any, np.dtype[np.int64]]:

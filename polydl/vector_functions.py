@@ -43,8 +43,11 @@ SCALAR_MATH = "POLYDL_SCALAR_MATH"
 
 @dataclass(frozen=True)
 class _Function:
+    #: C type of its arguments and of its result
     element: str
+    #: how many it takes
     arguments: int
+    #: minor version of glibc 2 that has its form with vectors first
     since: int
 
 

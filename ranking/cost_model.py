@@ -54,12 +54,15 @@ class Times:
 
     #: nests of each candidate
     counts: Numbers
+    #: seconds that operations take, with operands in the first cache
     arithmetic: Numbers
     #: [cache, nest]
     transfers: Numbers
     #: [cache, nest], from the second cache on
     fetched: Numbers
+    #: seconds in which threads start
     starting: Numbers
+    #: seconds of the nest in all
     total: Numbers
 
     def of(self, place: int) -> tuple[NestTime, ...]:

@@ -37,6 +37,7 @@ class Equation1:
     """The ``equation-1`` ranker, or with ``latency_cost`` for its function the ``latency`` ranker."""
 
     name: str = "equation-1"
+    #: what a variant's working sets cost on a machine; less is better
     function: Callable[[WorkingSets, Machine], float] = cost
 
     def rank(self, candidates: Sequence[Candidate], machine: Machine) -> Ranking:

@@ -39,7 +39,9 @@ class _Learned:
     """``weights`` are those that ship with the package unless others are given."""
 
     name: str
+    #: name of a set of features, with its version
     features: str
+    #: None for those of the package
     given: Weights | None = None
 
     @cached_property

@@ -32,6 +32,7 @@ class Layer:
 
     #: inputs by outputs
     weights: Array
+    #: one for each output
     bias: Array
     activation: Activation
 

@@ -130,8 +130,11 @@ class PaperTrainer:
     """Of ``dnn-paper``: pairs of variants of the same nest, both ways round, and which of the two is faster."""
 
     name: str = "dnn-paper"
+    #: of the optimizer
     steps: int = 1500
+    #: pairs in each step
     batch: int = 2048
+    #: of learning, in the first step; it falls to zero
     rate: float = 2e-3
 
     def train(self, nests: Sequence[MeasuredNest], *, seed: int, progress: Progress | None = None) -> TrainedRanker:
@@ -188,9 +191,13 @@ class UtilityTrainer:
 
     name: str = "dnn"
     members: int = 4
+    #: of the optimizer, all nests in each
     steps: int = 250
+    #: of learning, in the first step; it falls to zero
     rate: float = 4e-3
+    #: of the weights
     decay: float = 1e-1
+    #: standard deviation of what is added to the scaled features in training
     noise: float = 0.4
 
     def train(self, nests: Sequence[MeasuredNest], *, seed: int, progress: Progress | None = None) -> TrainedRanker:
@@ -258,9 +265,13 @@ class RegressionTrainer:
     """Of ``regression``: the logarithm of GFLOPS, by least squares."""
 
     name: str = "regression"
+    #: of the optimizer
     steps: int = 2000
+    #: of learning, in the first step; it falls to zero
     rate: float = 3e-3
+    #: of the weights
     decay: float = 1e-3
+    #: measurements in each step
     batch: int = 512
     #: outputs of each hidden layer
     hidden: tuple[int, ...] = REGRESSION_HIDDEN

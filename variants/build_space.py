@@ -38,6 +38,7 @@ def no_fusions(scop: Scop, nests: Sequence[Nest], dependences: Sequence[Dependen
 class _About:
     """What all spaces of one scop have in common."""
 
+    #: those that may be used, the preferred first
     kernels: tuple[Microkernel, ...]
     machine: Machine
     numerics: Numerics

@@ -42,11 +42,13 @@ USUAL = InnermostMode()
 class Choice:
     """A full assignment of one nest's decisions, in the names of generated loops."""
 
+    #: Of the microkernel's calls; that of plain loops has no match.
     shape: Shape
     #: Loops that get a further tile, with its size.
     tiles: tuple[tuple[str, int], ...]
     #: Generated loops, outermost first.
     order: tuple[str, ...]
+    #: None where nothing runs in parallel.
     parallel: ThreadedLoop | None
     #: The innermost loop, if all of its iterations are to run in one of the loop outside, and its tile's size.
     together: tuple[str, int] | None = None

@@ -21,6 +21,7 @@ Assignment = Mapping[str, Any]
 class Decision:
     """Something to decide, and the values that it may have."""
 
+    #: Unique in its space.
     name: str
     #: What it may be, the default first. All different.
     values: tuple[Any, ...]

@@ -15,6 +15,7 @@ from polydl.variants.decisions import Assignment, Constraint, DecisionSpace
 class Draw:
     """How some decisions get values at random."""
 
+    #: Of the decisions that get values.
     names: tuple[str, ...]
     #: From the values of decisions that were drawn before. None if it finds no values.
     draw: Callable[[Assignment, random.Random], Assignment | None]

@@ -25,6 +25,7 @@ Tiles = tuple[tuple[str, int], ...]
 class TileBlock:
     """All sizes of the tiles of some loops."""
 
+    #: each loop with the sizes that its tile may have
     sizes: tuple[tuple[str, tuple[int, ...]], ...]
 
     @cached_property

@@ -21,6 +21,7 @@ DEFAULTS = 8
 class Generation:
     """Legal variants, and how they came about."""
 
+    #: Each once.
     variants: tuple[Variant, ...]
     #: Assignments that were looked at.
     generated: int

@@ -28,6 +28,7 @@ class ThreadedLoop:
     """The loop whose iterations run on different threads, as the step ``Parallel`` has it."""
 
     loop: str
+    #: the next loop inside, if its iterations are dealt out as well; "" if not
     inner: str = ""
     #: whether threads get the next iteration when they are done with one
     dynamic: bool = False

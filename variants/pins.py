@@ -37,6 +37,7 @@ Restrictions = tuple[tuple[str, tuple[Hashable, ...]], ...]
 
 @dataclass(frozen=True)
 class _Pin:
+    #: As the user wrote it.
     text: str
     #: What it leaves to the decisions of a nest; None if it is about none of them.
     restrictions: Callable[[NestSpace], Restrictions | None]

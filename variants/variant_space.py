@@ -45,12 +45,15 @@ class VariantSpace:
     source: Scop
     #: the source after ``rewrites``
     scop: Scop
+    #: of ``scop``
     dependences: tuple[Dependence, ...]
+    #: of ``scop``, by ``Nest.index``
     nests: tuple[Nest, ...]
     #: of each nest's dependences
     directions: tuple[Directions, ...]
     #: what can be decided about each nest
     spaces: tuple[NestSpace, ...]
+    #: one for each nest
     reports: tuple[NestReport, ...]
     #: microkernels that are considered, by name
     kernels: Mapping[str, Microkernel]

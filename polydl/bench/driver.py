@@ -61,6 +61,7 @@ class BenchSettings:
     accumulate: bool
     #: whether caches are flushed before each invocation
     cold: bool = False
+    #: of convolutions; None for each workload's usual one
     padding: Padding | None = None
     #: of programs of PolyBench; None without any
     dataset: Dataset | None = None
@@ -194,6 +195,7 @@ class _Run:
     peers: Peers
     #: directory of records, True for the user's, False for none
     records: Path | bool
+    #: is told of each stage; None for nobody
     progress: ProgressCallback | None
 
     def of_workload(self, nest: Workload) -> Document:

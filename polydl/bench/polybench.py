@@ -34,12 +34,15 @@ class SuiteProgram:
     """One program of PolyBench with a data set, or another C file."""
 
     name: str
+    #: the C file
     path: Path
     #: that holds the nest; None for the only one
     function: str | None
     #: macros by name
     defines: dict[str, str | int]
+    #: where its headers are, searched in this order
     include_directories: tuple[Path, ...]
+    #: for tables and pages, in a few words
     description: str
     #: that fills the arrays; "" for random data
     init: str

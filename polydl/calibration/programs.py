@@ -28,8 +28,11 @@ _SEED = 20211
 class TimedCall:
     """One call to time: a site of a program, which of its tiles are last ones, and how long the batch is."""
 
+    #: its number in the program
     site: int
+    #: for m, n and k: 1 where the tile is the loop's last one, and may be shorter
     last: tuple[int, int, int]
+    #: the sizes that these come to
     shape: GemmShape
 
 

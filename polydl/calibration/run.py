@@ -152,9 +152,11 @@ class _Kept:
 class _Timing:
     """What all steps of a calibration share."""
 
+    #: of the processor's longest vectors
     vector_bytes: int
     toolchain: Toolchain
     kept: _Kept
+    #: gets the name of a stage, the steps done and all steps
     report: Report | None
 
     def arithmetic(self, core: int) -> dict[str, float]:

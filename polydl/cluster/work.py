@@ -28,6 +28,7 @@ INTERVALS = "polydl-intervals"
 class Compiled:
     """A kernel as one node compiled it, for any other."""
 
+    #: its paths are those of the node that compiled it
     built: Built
     #: the library; None if the compiler failed
     library: bytes | None
@@ -54,6 +55,7 @@ class Timing:
     """What is to be timed; the fields are arguments of ``Executor.measure``."""
 
     candidates: tuple[Compiled, ...]
+    #: the original nest
     reference: Compiled
     scop: Scop
     #: OpenMP threads of each program
@@ -63,6 +65,7 @@ class Timing:
     seed: int
     #: by how many times an error may be larger than that of the source's arithmetic
     most_error: float
+    #: samples that were taken before, by the kernel's id
     earlier: Mapping[str, Sequence[Sample]]
     #: the scheduler's topic that each measurement is told to as soon as it is there
     topic: str
@@ -72,7 +75,9 @@ class Timing:
 class ClusterMeasurements:
     """The measurements of the original and of all candidates, and those among them that were told of."""
 
+    #: the original's is the first
     measurements: tuple[Measurement, ...]
+    #: those that are complete, in the order in which they ended
     finished: tuple[Finished, ...]
 
 

@@ -33,6 +33,7 @@ class FunctionCallee:
 class Written:
     """A statement that was C from the start, such as a call that the user wrote."""
 
+    #: with its semicolon
     text: str
 
     def call(self, arguments: Mapping[str, str]) -> str:  # noqa: ARG002

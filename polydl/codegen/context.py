@@ -72,8 +72,11 @@ class EpilogueFacts:
 class CallFacts:
     """Of the calls that stand for the innermost loops of a product: what they do besides."""
 
+    #: Of the next tile of A; none where calls copy that tile.
     prefetch: Prefetch | None = None
+    #: What they copy of the next tile of A.
     next_tile: NextTile | None = None
+    #: What they apply to blocks of the output that are complete.
     epilogue: EpilogueFacts | None = None
 
 

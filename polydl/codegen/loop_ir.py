@@ -36,6 +36,7 @@ class Variable:
     name: str
     #: Of an array; an array that begins with a value begins with zeros.
     extents: tuple[int, ...] = ()
+    #: The value, of an array its first element's; none where it begins undefined.
     initial: Expr | None = None
 
 
@@ -43,6 +44,7 @@ class Variable:
 class Declare:
     """Variables of one C type."""
 
+    #: C's name of it, as ``double`` or ``const float *``.
     type: str
     variables: tuple[Variable, ...]
     #: Whether C's ``const`` stands before the type.
@@ -117,6 +119,7 @@ class Call:
     """A call that stands for the innermost loops of a nest."""
 
     callee: Callee
+    #: Name of the statement whose loops it stands for.
     statement: str
     #: By their names, which are the callee's.
     arguments: tuple[tuple[str, Expr], ...] = ()
@@ -140,6 +143,7 @@ class Call:
 class Pragma:
     """OpenMP's directive for a loop, with its clauses."""
 
+    #: Behind ``#pragma omp``.
     directive: str
     #: How many loops are dealt out as one.
     collapse: int = 0
@@ -159,6 +163,7 @@ class LoopReduction:
     """
 
     variable: str
+    #: Of the variable, in C.
     type: str
     #: What the result is added to, or replaces.
     target: Element
@@ -177,6 +182,7 @@ class For:
     first: Expr
     condition: Expr
     body: Body
+    #: What is added to the counter after each iteration.
     step: Expr = ONE
     #: Which dimension of the statements' time this is; none for loops that the schedule doesn't have.
     place: int = -1
@@ -184,6 +190,7 @@ class For:
     parallel: bool = False
     #: Whether the iterations may fill vectors.
     vector: bool = False
+    #: What its iterations add up.
     reductions: tuple[LoopReduction, ...] = ()
     #: What belongs to the loop before its first iteration, and after its last one: all have a scope of their own.
     before: Body = ()
@@ -252,6 +259,7 @@ class Switch:
 class Let:
     """A loop of one iteration."""
 
+    #: Name of the counter, which keeps its value.
     iterator: str
     value: Expr
     body: Body

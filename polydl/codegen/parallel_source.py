@@ -55,6 +55,7 @@ class _TextLoop:
     start: int
     end: int
     iterator: str
+    #: the loops right inside of it, in the order of the text
     inner: tuple[_TextLoop, ...]
 
 

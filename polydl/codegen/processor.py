@@ -27,9 +27,13 @@ class InstructionSet:
 
     #: for people, and for the macro that compilers define
     name: str
+    #: of CPUID, in EAX
     leaf: int
+    #: of the leaf, in ECX
     part: int
+    #: that has the answer
     register: str
+    #: of that register, 0 is the lowest
     bit: int
     #: bits of XCR0 of the registers that the system must save
     saved: int = 0

@@ -44,6 +44,7 @@ class Element:
     """An element of an array, or a scalar if there are no subscripts."""
 
     array: str
+    #: of the outermost dimension first
     subscripts: tuple[Expr, ...] = ()
     #: The access of the source's statement that this is, if it is one. Elements are equal without regard to it.
     reference: str = field(default="", compare=False)

@@ -71,6 +71,7 @@ class GemmShape:
     rows: int = 1
     #: whether C is written without being read (beta = 0)
     overwrite: bool = False
+    #: type of B's elements; "" where it is A's
     element_b: str = ""
 
     @property
@@ -205,7 +206,9 @@ class CallArguments:
     c: str
     #: condition: the tile is the last of its loop
     last_m: str
+    #: the same for n
     last_n: str
+    #: the same for k
     last_k: str
     #: products of the batch
     batch: str

@@ -90,6 +90,7 @@ class Peer:
     It generates its own data and checks its own result.
     """
 
+    #: that its measurement has for an id
     name: str
     #: gets two file descriptors as further arguments; the protocol is in docs/guide/benchmarking.md
     command: tuple[str, ...]

@@ -18,6 +18,7 @@ ONCE_GIVEN = "checked with one set of data only, since the source has no result 
 class Exact:
     """The result of the first checked run in wider floating-point types, and the errors of the reference against it."""
 
+    #: of the file with the results
     path: Path
     #: of each array in the file, bytes
     offsets: dict[str, int]
@@ -33,6 +34,7 @@ class Exact:
 class Marks:
     """Which elements of a checked run are rounding errors in the source itself; of no array by default."""
 
+    #: of the file that marks them; "" if there are none
     path: str = ""
     arrays: tuple[Noise, ...] = ()
 

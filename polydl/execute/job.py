@@ -30,6 +30,7 @@ class Job:
 
     #: of the function, as ``Worker.start`` takes them
     parameters: list[dict[str, Any]]
+    #: those that the function reads and writes beside its parameters, in the same form
     global_arrays: list[dict[str, Any]]
     #: of all arrays of one child
     bytes: int

@@ -49,6 +49,7 @@ class SampleSummary:
 
     minimum: float
     median: float
+    #: all of them, disturbed ones too
     samples: tuple[Sample, ...]
     message: str
 

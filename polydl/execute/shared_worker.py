@@ -142,6 +142,7 @@ class _Kernel:
     first: Reply
     #: invocations in one sample
     repeats: int = 1
+    #: as the worker answered, in the order in which they were taken
     samples: list[Reply] = field(default_factory=list)
 
 

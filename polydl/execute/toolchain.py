@@ -51,8 +51,10 @@ int main(void) {
 class Toolchain:
     """A compiler that works: it has linked an OpenMP program."""
 
+    #: of the compiler
     path: Path
     kind: Literal["gcc", "clang"]
+    #: as the compiler says it, such as ``13.2.0``
     version: str
     #: with which it linked the program
     flags: tuple[str, ...]

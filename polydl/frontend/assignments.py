@@ -40,6 +40,7 @@ class _Assignment:
     start: int
     #: of the value
     value_start: int
+    #: behind the value
     value_end: int
     #: of the semicolon
     semicolon: int

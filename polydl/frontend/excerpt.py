@@ -42,13 +42,16 @@ _REMOVABLE = (
 class _Declaration:
     """Declarators that share one declaration, with what belongs to it before."""
 
+    #: libclang's, of the declarators
     cursors: list[Any]
     #: offsets of its first and behind its last character
     start: int
     end: int
     #: of the text that goes with it
     begin: int = 0
+    #: behind that text
     until: int = 0
+    #: that its declarators use
     names: set[str] = field(default_factory=set)
 
 

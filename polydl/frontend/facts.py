@@ -63,6 +63,7 @@ class VariableUse:
     offset: int
     #: offset of the name in the text; -1 where the body of a macro contains it
     spelled: int
+    #: ``element`` for the array of a subscript
     role: Role
     #: whether it is in a loop's header, a condition or a subscript
     control: bool
@@ -89,6 +90,7 @@ class VariableFacts:
     initialized: bool
     #: variables in the extents of its declaration
     sizes: tuple[str, ...]
+    #: its uses in the function, in the order of the text
     references: tuple[VariableUse, ...]
 
     def within(self, start: int, end: int) -> tuple[VariableUse, ...]:
@@ -106,6 +108,7 @@ class Construct:
     message: str
     #: of the construct
     text: str
+    #: what to write in its place
     remedy: str
     #: whether pet follows it without end, wherever in a function without a marked region it is
     endless: bool = False
@@ -131,6 +134,7 @@ class FunctionFacts:
     """The function to read."""
 
     name: str
+    #: as the source writes it
     return_type: str
     #: of its definition
     offset: int
@@ -164,8 +168,11 @@ class SourceFacts:
     bound: Mapping[str, int]
     #: the other defines
     macros: Mapping[str, str]
+    #: those that the function declares or uses
     variables: tuple[VariableFacts, ...]
+    #: in the function, in the order of the walk
     constructs: tuple[Construct, ...]
+    #: in the function, in the order of the walk
     branches: tuple[Branch, ...]
     #: the file's functions that are called, by their names
     callees: tuple[PureFunction, ...]

@@ -43,6 +43,7 @@ class OpenAccess:
 class OpenStatement:
     """A statement in isl's syntax, under pet's name. Open sizes are parameters."""
 
+    #: its instances, an isl set
     domain: str
     #: of the source, from 1
     line: int

@@ -22,12 +22,15 @@ class Order:
 
 @dataclass(frozen=True)
 class _Leaf:
+    #: pet's name of it
     statement: str
 
 
 @dataclass(frozen=True)
 class _Loop:
+    #: 1 or -1 by pet's name of a statement inside: whether its iterator counts up or down
     directions: Mapping[str, int]
+    #: in the order in which they run in each iteration
     children: tuple[_Node, ...]
 
 

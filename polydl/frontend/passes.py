@@ -53,6 +53,7 @@ class ReadingJob:
     function: str | None
     #: macros, by name
     defines: Mapping[str, str]
+    #: searched for headers in this order
     include_directories: Sequence[str]
     #: for requests and results
     folder: Path

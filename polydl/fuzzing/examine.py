@@ -64,6 +64,7 @@ _WRAPPING = "-fwrapv"
 class FuzzingSettings:
     """What all nests of a run have in common."""
 
+    #: that compiles the original and all variants
     toolchain: Toolchain
     system: System
     #: at most so many of each nest
@@ -79,6 +80,7 @@ class Failure:
 
     #: wrong, differs (over a ring), crash, timeout, compile or fault (a Python exception)
     kind: str
+    #: what was seen, in words or as a tool printed it
     message: str
     #: what failures of the same cause have in common
     signature: str

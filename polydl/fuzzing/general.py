@@ -41,9 +41,11 @@ class Drawing:
     """The state of one drawing: what was declared so far."""
 
     draw: Random
+    #: arrays and scalars of the function, by name
     variables: dict[str, Variable] = field(default_factory=dict)
     #: dimensions of each array, by name
     ranks: dict[str, int] = field(default_factory=dict)
+    #: element types of the scalars that are declared inside of loops, by name
     locals: dict[str, str] = field(default_factory=dict)
     #: how many there are so far
     loops: int = 0

@@ -69,6 +69,7 @@ class Case:
 
     #: seed of the run and the nest's number, as ``7:123``
     name: str
+    #: of nest: a name of ``_KINDS``
     kind: str
     #: C
     text: str

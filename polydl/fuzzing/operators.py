@@ -57,7 +57,9 @@ class Access:
     """How an array is read or written: by which loops, in which order of dimensions."""
 
     array: str
+    #: type of its elements
     element: str
+    #: its subscripts, the outermost dimension first
     forms: tuple[Sum, ...]
 
     @property

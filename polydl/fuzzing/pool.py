@@ -43,7 +43,9 @@ class _Worker(Generic[Task]):
     process: Any
     connection: Connection
     task: Task | None = None
+    #: when it is ended, on the monotonic clock; of use while it has a task
     deadline: float = 0.0
+    #: tasks that it has answered
     done: int = 0
 
 

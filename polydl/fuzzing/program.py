@@ -57,6 +57,7 @@ class Element:
     """An element of an array; without subscripts a scalar."""
 
     array: str
+    #: the outermost dimension first
     subscripts: tuple[Sum, ...] = ()
 
 
@@ -147,6 +148,7 @@ class If:
     conditions: tuple[tuple[Sum, str], ...]
     #: what runs where all of them hold
     then: tuple[Node, ...]
+    #: what runs where one doesn't
     otherwise: tuple[Node, ...] = ()
 
 
@@ -158,6 +160,7 @@ class Variable:
     """An array or a scalar of the function."""
 
     name: str
+    #: C type of an element
     element: str
     #: elements in each dimension; none for a scalar
     extents: tuple[int, ...] = ()
@@ -169,6 +172,7 @@ class Variable:
 class Program:
     """A function's variables and the statements of its region."""
 
+    #: parameters are in the order of the signature
     variables: tuple[Variable, ...]
     body: tuple[Node, ...]
     #: values that ``-D`` gives to integer parameters of the function

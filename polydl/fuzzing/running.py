@@ -67,11 +67,13 @@ class OriginalResult:
 class OriginalLibrary:
     """The library of the original, the largest error of a correct result, and the results at each place."""
 
+    #: the shared library
     library: Path
     #: the largest norm-wise relative error of a correct result
     tolerance: float
     #: of the data at the first place
     seed: int
+    #: at each place of the arrays in memory, as in ``GuardedArray``
     results: tuple[OriginalResult, ...]
 
 

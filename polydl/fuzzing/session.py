@@ -61,6 +61,7 @@ class Task:
 class Examined:
     """The outcome of a nest with what it showed."""
 
+    #: of nest, as ``Case.kind``
     kind: str
     outcome: NestOutcome
     findings: tuple[Finding, ...]
@@ -70,6 +71,7 @@ class Examined:
 class SessionResult:
     """The result of a run."""
 
+    #: with which the same nests come again
     seed: int
     totals: Totals
     #: paths of the descriptions, those of earlier runs included

@@ -99,6 +99,7 @@ class TransformCall:
 
     #: name of the function
     call: str
+    #: name of that statement
     statement: str
     #: number of innermost loops that belong to the call
     inner_loops: int

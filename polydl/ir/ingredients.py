@@ -31,6 +31,7 @@ class VectorType:
 class DispatchFunction:
     """A function of a library that makes machine code at run time: it returns a kernel, or null where it makes none."""
 
+    #: as generated C calls it
     name: str
     #: C that declares it, as it stands in the text
     declaration: str

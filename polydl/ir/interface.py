@@ -35,6 +35,7 @@ class Interface:
     function: str
     #: of the function, without a semicolon
     prototype: str
+    #: what callers must know, for the header's comment
     clauses: tuple[Clause, ...] = ()
     #: None unless the nest has constants
     prepared: PreparedCalls | None = None

@@ -17,6 +17,7 @@ class MicrokernelUse:
     nest: int
     #: of the microkernel
     name: str
+    #: name of the statement that the call computes
     statement: str
     #: elements of the output tile along its contiguous dimension
     m: int
@@ -34,11 +35,13 @@ class MicrokernelUse:
     ldc: int
     #: the loops m, n and k
     loops: tuple[str, str, str]
+    #: loops whose iterations are products of one call's batch; empty for a single product
     batch_loops: tuple[str, ...]
     #: the arrays C, A and B
     operands: tuple[str, str, str]
     #: rows of ``n`` columns in one call
     rows: int = 1
+    #: loops that give one call further rows of columns; empty for one row
     row_loops: tuple[str, ...] = ()
     #: bytes of A that each call prefetches for later calls
     ahead: int = 0
@@ -60,6 +63,7 @@ class StaticLibrary:
 
     #: a static archive
     archive: Path
+    #: its text, which goes along
     licence: Path
     #: libraries of the system that it needs
     link_flags: tuple[str, ...] = ()
@@ -81,11 +85,13 @@ class KernelSource:
     #: polydl_invoke(void *const *arguments)`` takes one pointer per parameter, to the array or to the scalar's value;
     #: ``void *polydl_global(int)`` is the address of each global array
     harness: str
+    #: behind the toolchain's own
     compile_flags: tuple[str, ...] = ()
     #: beyond the C library and OpenMP
     link_flags: tuple[str, ...] = ()
     #: what emitted C is linked with in place of ``link_flags``
     static_libraries: tuple[StaticLibrary, ...] = ()
+    #: its calls of microkernels, at most one for a nest
     microkernels: tuple[MicrokernelUse, ...] = ()
     #: functions of ``<math.h>`` that are called with whole vectors where the C library can
     vector_functions: tuple[str, ...] = ()

@@ -60,6 +60,7 @@ class Measurement:
     #: the variant's id
     id: str
     status: Status
+    #: in the order in which they were taken
     samples: tuple[Sample, ...] = ()
     #: None unless the status is ``ok``
     seconds_minimum: float | None = None
@@ -97,6 +98,7 @@ class Measurement:
 class Exactness:
     """What the check without tolerance says of a candidate: the same computed over a ring, bit for bit."""
 
+    #: ``not applicable`` where it could not be computed; ``reason`` says why
     verdict: Literal["agrees", "differs", "not applicable"]
     #: the numbers that took the place of floats, in words; "" if it was not computed
     ring: str

@@ -98,6 +98,7 @@ class SourceFunction:
     """The C function around a region."""
 
     name: str
+    #: as the source writes it
     return_type: str
     #: in the order of the signature
     parameters: tuple[Parameter, ...]
@@ -146,6 +147,7 @@ class Scop:
     function: SourceFunction
     #: in the order of the source
     statements: tuple[Statement, ...]
+    #: scalars among them
     arrays: tuple[Array, ...]
     #: pet's schedule tree, restricted to the statements kept
     schedule: str
@@ -161,6 +163,7 @@ class Scop:
     defines: tuple[tuple[str, str], ...] = ()
     #: microkernel calls that pragmas mark
     annotated_calls: tuple[AnnotatedCall, ...] = ()
+    #: searched for headers in this order (``-I``)
     include_directories: tuple[str, ...] = ()
     #: variables in ``source`` that may change and that no other file sees
     private: tuple[str, ...] = ()

@@ -93,6 +93,7 @@ class Statement:
     directions[0] * iterators[0], betas[1], ..., directions[d-1] * iterators[d-1], betas[d])``.
     """
 
+    #: unique in the scop: S0, S1 and so on, or what a rewrite calls it
     name: str
     #: names of the loops around it, outermost first
     iterators: tuple[str, ...]

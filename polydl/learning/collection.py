@@ -74,6 +74,7 @@ class CollectionOptions:
     images: int = 1
     #: names of the microkernels that variants may use, separated by commas
     microkernel: str = pipeline.AUTOMATIC
+    #: a name or a path; None for the first that works
     compiler: str | None = None
     #: whether to measure nests again that have records
     anew: bool = False

@@ -24,6 +24,7 @@ class Row:
     """A variant with its decisions, what is expected of it, and what it takes."""
 
     variant: Variant
+    #: those of its decisions, by their names
     values: Values
     #: seconds that the cost model expects
     predicted: float

@@ -201,9 +201,11 @@ class _ReadShapes:
 
     #: those at which the nest is optimized
     sampled: tuple[Shape, ...]
+    #: the nest at each of these, in their order
     scops: tuple[Scop, ...]
     #: those at which kernels are only measured
     further: tuple[Shape, ...]
+    #: the nest at each of these, in their order
     further_scops: tuple[Scop, ...]
 
 

@@ -47,6 +47,7 @@ class MeasuredShapes:
     """Shapes, what was measured at them, and the kernels by their ids."""
 
     shapes: tuple[Shape, ...]
+    #: of each shape, in their order
     times: tuple[Times, ...]
     candidates: Mapping[str, Kernel]
 
@@ -59,9 +60,11 @@ class ChosenLibrary:
     #: what register blocks compute; None for a nest without a product
     product: SymbolicProduct | None
     machine: Machine
+    #: that compiled them
     toolchain: Toolchain
     #: the kernels that were emitted, by id
     kernels: Mapping[str, Kernel]
+    #: which of the kernels runs at which sizes
     decision: Decision
     #: that were measured
     shapes: tuple[Shape, ...]

@@ -45,11 +45,14 @@ class Configurations:
     """Kernels as a table: a row of numbers for each."""
 
     nest: SymbolicNest
+    #: None for a nest without one
     product: SymbolicProduct | None
     machine: Machine
     #: of nests without a product: all that the model tells apart
     known: tuple[str, ...]
+    #: in the order of the rows
     kernels: tuple[Kernel, ...]
+    #: a row for each kernel
     table: Array
 
     @classmethod

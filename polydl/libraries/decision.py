@@ -43,10 +43,13 @@ class Leaf:
 class Condition:
     """Whether the product of some sizes is at most a bound."""
 
+    #: names of the sizes, each once
     sizes: tuple[str, ...]
     #: the largest product for which it holds
     bound: int
+    #: what is taken where it holds
     holds: Decision
+    #: what is taken elsewhere
     fails: Decision
 
     def test(self, shape: Shape) -> bool:
@@ -105,6 +108,7 @@ class _Measured:
     values: Array
     #: the logarithm of how many times as long as the fastest each kernel takes, a row for each shape
     costs: Array
+    #: their ids, one for each column of ``costs``
     kernels: tuple[str, ...]
 
 

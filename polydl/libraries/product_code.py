@@ -45,6 +45,7 @@ class ProductCode:
 
     #: elements of a vector
     width: int
+    #: those that the library's kernels use
     blockings: tuple[Blocking, ...]
     product: SymbolicProduct
     #: of the second level of cache

@@ -99,6 +99,7 @@ def _check(text: str, sizes: Iterable[int]) -> None:
 class LeadingDimension:
     """The elements from one row of an array to the next: a parameter that is at least a size, and else anything."""
 
+    #: of the parameter
     name: str
     #: the size, which is also its value where shapes are measured
     least: str

@@ -21,9 +21,13 @@ _BEYOND = 3.0
 class TimeRegression:
     """``log(seconds) = x' Q x + b' x + constant`` of standardized features x."""
 
+    #: what is subtracted from each feature
     center: Array
+    #: what it is divided by then
     spread: Array
+    #: Q, [feature][feature]
     quadratic: Array
+    #: b, [feature]
     linear: Array
     #: of the logarithm of seconds
     constant: float

@@ -17,6 +17,7 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 class CacheLevel:
     """One level of data cache, as one core sees it while the others are idle."""
 
+    #: L1, L2 or L3.
     name: str
     #: Its capacity; of the last level, as much of it as a program gets beside others that share it.
     bytes: int

@@ -44,6 +44,7 @@ class CallTimes:
     """The calls of one microkernel and element type."""
 
     microkernel: str
+    #: C type of the elements of A and B.
     element: str
     #: Of that type in a vector of the machine.
     vector_elements: int

@@ -303,6 +303,7 @@ CONSTANTS = tuple(field.name for field in fields(Core) if field.name != "sources
 class CoreConstant:
     """The value of a field of ``Core``. Raises MachineError if there is no such field, or if it has another type."""
 
+    #: Of the field.
     name: str
     #: in the unit that the field of ``Core`` has
     value: int | float | tuple[int, ...]

@@ -27,8 +27,11 @@ REMEDY = "run `polydl calibrate` to measure this machine, which takes one to two
 class Identity:
     """What tells one kind of processor from another, and how many of its cores this process may use."""
 
+    #: As the system names the model, for people.
     name: str
+    #: The kind of processor, as in ``Machine``.
     cpu_id: str
+    #: Instruction sets, as the system names them.
     features: tuple[str, ...]
     #: of each level of data cache, the innermost first
     cache_bytes: tuple[int, ...]
@@ -57,6 +60,7 @@ class Identity:
 class LevelSpeed:
     """One level of cache, or memory: of one core while the others are idle, and of all of them at once."""
 
+    #: L1, L2, L3 or memory.
     name: str
     #: Bytes that each core read again and again.
     working_set_bytes: int
@@ -101,6 +105,7 @@ class Profile:
     spread: float
     #: From the innermost cache to memory.
     levels: tuple[LevelSpeed, ...]
+    #: How long calls of microkernels take.
     throughputs: tuple[Throughput, ...] = ()
     #: As many bytes of the last cache as a program gets, beside others that share it; 0 in profiles of earlier
     #: versions, for which it is whole.

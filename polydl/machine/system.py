@@ -26,6 +26,7 @@ _ISA = re.compile(r"sse4_2|avx|avx2|fma|f16c|avx512\w*|avx_vnni|amx_\w+|asimd\w*
 class _Processor:
     name: str
     identity: str
+    #: Instruction sets, as the system names them.
     isa: tuple[str, ...]
 
 
@@ -77,6 +78,7 @@ class System:
     """What the system says of this machine, before anything is measured."""
 
     identity: Identity
+    #: Of data, the innermost first.
     caches: tuple[Cache, ...]
     #: that this process may use: the machine's memory, or what its control group leaves of it
     memory_bytes: int

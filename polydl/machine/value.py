@@ -36,6 +36,7 @@ _Kind = TypeVar("_Kind")
 class Machine:
     """The machine that code is made for. Raises MachineError if the numbers contradict each other."""
 
+    #: Of the processor, for people.
     name: str
     #: The kind of processor: vendor, family, model, stepping and the sizes of its caches, whatever ``caches`` says.
     cpu_id: str

@@ -35,7 +35,9 @@ class Calibrated(Microkernel):
     """
 
     kernel: Microkernel
+    #: Tables of this microkernel, one for each type of elements.
     throughputs: tuple[Throughput, ...]
+    #: Calls that were timed one by one, for each type of elements.
     call_times: tuple[CallTimes, ...] = ()
     #: The cores whose cycles are predicted.
     core: Core = WIDE_CORE

@@ -37,6 +37,7 @@ class LoopGroup:
     bodies: tuple[int, ...]
     #: outermost loops that are common
     shared: int
+    #: for each statement, its iterators, the outermost loop's first
     orders: tuple[tuple[str, ...], ...]
     #: whether its common loops run on threads
     threaded: bool

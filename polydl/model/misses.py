@@ -49,6 +49,7 @@ def _touched(by_array: tuple[tuple[str, Occupancy], ...]) -> Touched:
 class NestMisses(NestStreams):
     """How often what a nest touches has to be brought into each cache again; compared by identity."""
 
+    #: what was asked for already: by the numbers of a stream and of a cache
     _lines: dict[tuple[int, int], float] = field(default_factory=dict, repr=False)
 
     @cached_property

@@ -65,7 +65,9 @@ class _InnerLoop:
 
     scop: Scop
     statements: Sequence[Statement]
+    #: Number of the iterator.
     iterator: int
+    #: Its iterations.
     trips: int
     #: Iterators with their iterations, outermost first.
     unrolled: Sequence[tuple[int, int]]

@@ -23,9 +23,13 @@ class Convolution(WithoutScratch):
     channels: int
     #: channels of the result
     filters: int
+    #: rows and columns of a filter
     kernel: Pair
+    #: of the windows, in rows and columns
     stride: Pair = (1, 1)
+    #: rows and columns of zeros on either side of the image
     padding: Pair = (0, 0)
+    #: from one tap of a filter to the next, in rows and columns
     dilation: Pair = (1, 1)
     #: of channels, each with its own filters
     groups: int = 1

@@ -22,6 +22,7 @@ class DriverCall:
     """A kernel's call; arguments are C expressions of the driver."""
 
     function: str
+    #: in the order of the parameters
     arguments: tuple[str, ...]
 
     @property

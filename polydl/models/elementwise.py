@@ -219,6 +219,7 @@ class Select(PlainKind):
 class Enlarge(PlainKind):
     """Each pixel of an image as a rectangle of equal ones: the nearest neighbour's value."""
 
+    #: rows and columns of the rectangle
     factors: Pair
 
     @property

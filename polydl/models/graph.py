@@ -85,8 +85,11 @@ class Operator:
     kind: Kind
     #: values: those of the kind, then one for each step that combines
     inputs: tuple[str, ...]
+    #: the value that it computes
     output: str
+    #: names of arrays in ``Graph.constants``, in the order that the kind takes them
     constants: tuple[str, ...] = ()
+    #: what is done to each element of the result, one after the other
     steps: tuple[Step, ...] = ()
     #: names that the operators have in the model it comes from
     sources: tuple[str, ...] = ()
@@ -96,7 +99,9 @@ class Operator:
 class Graph:
     """Operators in an order in which they can run. All values are of type ``float``."""
 
+    #: names of the values that callers give, in the order of the arguments
     inputs: tuple[str, ...]
+    #: names of the values that callers get, in their order
     outputs: tuple[str, ...]
     #: of all values, by name
     shapes: Mapping[str, tuple[int, ...]]

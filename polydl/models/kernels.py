@@ -61,6 +61,7 @@ class OperatorKernel:
     """The C of one nest, and how it is compiled."""
 
     function: str
+    #: text of the translation unit
     c: str
     #: a shell line that makes ``<function>_polydl.o`` of ``<function>_polydl.c``, both in the current directory
     object_line: str

@@ -41,6 +41,7 @@ def nest(loops: Loops, body: str, condition: str = "") -> str:
 class Scratch:
     """An array of floats that a nest writes before it reads it."""
 
+    #: as the nest's C has it
     name: str
     #: of its dimensions; none of a single number
     extents: tuple[int, ...]

@@ -32,8 +32,11 @@ class Tensor(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One operator: what it is called in the model it comes from, what it is, and its kernel."""
 
+    #: names of its operators in the model
     sources: list[str]
+    #: what it is, in words
     operator: str
+    #: name of the C function
     kernel: str
     #: median time of the kernel alone, at optimize time
     seconds: float | None
@@ -44,10 +47,13 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What ``save`` writes."""
 
+    #: the version of this form; files of another one are refused
     form: Literal[4]
     #: of the C function, the library, its header and the weights
     name: Annotated[str, Meta(pattern=r"\A[A-Za-z_][A-Za-z0-9_]*\Z")]
+    #: in the order of the arguments
     inputs: tuple[Tensor, ...]
+    #: in the order of the results
     outputs: tuple[Tensor, ...]
     #: of the file of the library
     library_bytes: _Count
@@ -61,6 +67,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     memory_bytes: _Count
     #: of all kernels
     threads: Annotated[int, Meta(ge=1)]
+    #: in the order in which they run
     operators: tuple[Entry, ...]
 
 

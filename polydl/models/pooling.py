@@ -25,6 +25,7 @@ class Pooling(WithoutScratch):
     operation: Literal["maximum", "average"]
     #: rows and columns of a window
     kernel: Pair
+    #: of the windows, in rows and columns
     stride: Pair
     #: rows and columns on either side of the image
     padding: Pair = (0, 0)

@@ -35,7 +35,9 @@ class Lowered:
     """A graph with its layouts, and the nest of each operator."""
 
     graph: Graph
+    #: how each value lies in memory, by its name
     layouts: Mapping[str, Layout]
+    #: in the order of the graph's operators
     nests: tuple[OperatorNest, ...]
 
 

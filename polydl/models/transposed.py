@@ -28,7 +28,9 @@ class TransposedConvolution(WithoutScratch):
     channels: int
     #: channels of the result
     filters: int
+    #: rows and columns of a filter
     kernel: Pair
+    #: of the windows in the result, in rows and columns
     stride: Pair
     #: rows and columns that are cut off before the result
     before: Pair

@@ -149,6 +149,7 @@ def _declare(library: ctypes.CDLL) -> ctypes.CDLL:
 class Runtime:
     """The C runtime. Each probe measures the core that it happens to run on."""
 
+    #: of the shared library
     path: Path
     library: ctypes.CDLL
 

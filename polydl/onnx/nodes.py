@@ -22,7 +22,9 @@ class Node:
     operator: str
     #: "" where an optional one is left out
     inputs: tuple[str, ...]
+    #: "" where an optional one is left out
     outputs: tuple[str, ...]
+    #: by name, as Python's values and NumPy's arrays
     attributes: Mapping[str, Any]
 
     def __str__(self) -> str:
@@ -34,8 +36,11 @@ class ShapedGraph:
     """Nodes in an order in which they can run, all of which the outputs need and none of which is constant."""
 
     nodes: tuple[Node, ...]
+    #: by name, in the order of the file
     inputs: Mapping[str, Shape]
+    #: names of values, in the order of the file
     outputs: tuple[str, ...]
+    #: weights and what was computed from them, by name
     constants: Mapping[str, Array] = field(repr=False)
     #: of inputs and of what nodes compute
     shapes: Mapping[str, Shape]

@@ -45,6 +45,7 @@ class Measured:
 
     #: the nest as it was written, with the toolchain's own flags, is the first
     baselines: tuple[Baseline, ...]
+    #: picks, and what was measured beyond them, in the order of their places
     tried: tuple[Tried, ...]
     store: StoreState
     #: whether it ended before all was measured

@@ -34,8 +34,10 @@ class PeerComparison:
     A peer's measurement carries in ``message`` what the peer says of itself (version, algorithm).
     """
 
+    #: the original nest
     baseline: Measurement
     leaders: tuple[Tried, ...]
+    #: in the order in which they were given
     peers: tuple[Measurement, ...]
     #: of other kernels for the same nest
     builds: tuple[Measurement, ...] = ()

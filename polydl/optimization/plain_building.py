@@ -18,6 +18,7 @@ from polydl.system.files import temporary_directory
 class PlainBuilding:
     """The builds that variants are compared with; compilers may be at work on some of them."""
 
+    #: The nest as it was written, with the toolchain's own flags, is the first.
     builds: tuple[PlainBuild, ...] = ()
     #: None where nothing is compiled in the background
     building: Building | None = None

@@ -76,6 +76,7 @@ class _Further:
     parallel_region: str = ""
     #: without the directives of the source's region; None where it has none
     bare: KernelSource | None = None
+    #: its loops; "" where they are as they were written
     bare_region: str = ""
     #: without directives of its own, for a compiler that deals iterations out
     serial: KernelSource | None = None

@@ -30,12 +30,14 @@ class RankedVariants:
     """Variants of a space, and what is expected of each on a machine."""
 
     space: VariantSpace
+    #: where the variants come from; some in the ranking may be further ones
     generation: Generation
     ranker: Ranker
     options: ApplyOptions
     machine: Machine
     #: what the ranker sees of each
     analysed: tuple[Candidate, ...]
+    #: of all that was analysed
     ranking: Ranking
 
     def on(self, machine: Machine, clock: Clock, progress: ProgressCallback | None) -> RankedVariants:

@@ -36,6 +36,7 @@ class TuningTask:
     workload: str = ""
     #: macros, and values of the function's integer parameters
     defines: Mapping[str, str | int] = field(default_factory=dict)
+    #: searched for headers in this order
     include_directories: tuple[str, ...] = ()
 
     def written(self) -> Path:

@@ -20,6 +20,7 @@ _KNOWN = 2
 class ShownWorkload:
     """One of the suite."""
 
+    #: as ``polydl bench`` takes it
     name: str
     description: str
     #: all with a time, in the order of the document
@@ -43,6 +44,7 @@ class Benchmark:
     machine: str
     #: of all programs
     threads: int
+    #: of the run, as its document has it
     date: str
     workloads: tuple[ShownWorkload, ...]
     #: geometric mean of each peer's ratios, and of how many workloads

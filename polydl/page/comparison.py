@@ -14,7 +14,9 @@ class ComparisonRow:
     """One line: what is compared, and the two texts."""
 
     label: str
+    #: of the first run
     first: str
+    #: of the second run
     second: str
 
     @property
@@ -27,7 +29,9 @@ class CommonRow:
     """Something that both runs have timed."""
 
     name: str
+    #: its time in the first run
     first: str
+    #: its time in the second run
     second: str
     #: how many times as fast it is in the second run
     ratio: str

@@ -22,8 +22,11 @@ COLUMNS = (
 class Download:
     """A file that a link of the page holds."""
 
+    #: of the file, once it is saved
     name: str
+    #: with all of the file in it (``data:``)
     url: str
+    #: of the file
     bytes: int
 
 

@@ -47,10 +47,12 @@ class ShownVariant:
     id: str
     #: place in the ranking, from 1
     rank: int | None
+    #: as the report's JSON has them
     steps: tuple[Mapping[str, Any], ...]
     timed: Timed
     #: as ``Measurement.status``; None if it was not run
     status: str | None
+    #: why it failed, or what a reader should know of its samples
     message: str = ""
     #: what the ranker says of it; less is better
     score: float | None = None
@@ -69,7 +71,9 @@ class Reuse:
     """A dependence, and the data touched between its ends."""
 
     array: str
+    #: that carries it
     loop: str
+    #: RAW, WAR, WAW and RAR, those that are between these ends
     kinds: tuple[str, ...]
     #: to the nearest target
     minimum_bytes: int
@@ -105,6 +109,7 @@ class MachineOfRun:
 class ShownWinner:
     """The fastest variant, as the headline has it."""
 
+    #: the variant's
     id: str
     #: of one invocation, the median
     seconds: float
@@ -122,7 +127,9 @@ class ShownWinner:
     error: float | None
     #: what it does to sums and products, in words; "" if the document says nothing
     rounding: str
+    #: its call, as the report's JSON has it; None for plain loops
     microkernel: Mapping[str, Any] | None
+    #: as the report lists them
     reuses: tuple[Reuse, ...]
     #: whether it is the plain nest, since no variant was as fast
     plain: bool = False
@@ -135,25 +142,32 @@ class Run:
     #: what the person named: a path, or the id of a run
     source: str
     function: str
+    #: the C file; "" if the document doesn't say
     file: str
+    #: macros, by name
     defines: Mapping[str, str]
+    #: of the nest, ``Scop.digest``
     digest: str
     #: floating-point operations of one invocation
     flops: int
     machine: MachineOfRun
+    #: as the report's JSON has them
     arrays: tuple[Mapping[str, Any], ...]
     #: how many variants were generated, ranked, measured and failed, by these words
     counts: Mapping[str, int]
     baselines: tuple[Timed, ...]
     variants: tuple[ShownVariant, ...]
     peers: tuple[Timed, ...]
+    #: None if nothing was run, or nothing was right
     winner: ShownWinner | None
     #: what times are: the median of the samples, or the shortest
     statistic: Statistic
     ranker: str
     #: of all that was ranked, in order
     scores: tuple[float | None, ...]
+    #: C of the nest as it was written; None if there is none to show
     original_code: str | None
+    #: C of the winner's kernel; None if there is none to show
     winner_code: str | None
     #: seconds of each stage, without the total
     stages: Mapping[str, float]

@@ -25,6 +25,7 @@ class HeadlineNumber:
 
     label: str
     value: str
+    #: what it is of, in small print
     note: str
 
 
@@ -33,13 +34,21 @@ class VariantRow:
     """A line of the table of variants."""
 
     variant: ShownVariant
+    #: whether it is the winner
     best: bool
+    #: its time, in the table's unit
     seconds: str
+    #: between the quartiles of its samples, in percent of the time
     spread: str
+    #: how many, and how many of them were disturbed
     samples: str
+    #: GFLOPS
     rate: str
+    #: the rate in percent of the machine's peak
     peak: str
+    #: norm-wise relative error against the original
     error: str
+    #: in words, one each
     steps: tuple[str, ...]
 
 
@@ -55,6 +64,7 @@ class VariantTable:
 class Held:
     """What one cache holds of a variant's working sets."""
 
+    #: bytes, in words
     size: str
     #: part of the cache in percent; None for memory
     percent: float | None

@@ -59,6 +59,7 @@ class EpilogueStatement:
     """An element-wise statement, with each of its references over the iterators of the product."""
 
     statement: Statement
+    #: By the id of the reference.
     references: Mapping[str, Access]
 
 

@@ -15,6 +15,7 @@ class Sum:
     """A value that is a sum of others, each with a factor that is not zero."""
 
     name: str
+    #: the other values by name, with their factors
     terms: tuple[tuple[str, Fraction], ...]
 
     @property

@@ -95,6 +95,7 @@ class Plan:
     """Where all loops of a variant go, nest by nest."""
 
     variant: Variant
+    #: In the order of the scop's nests.
     nests: tuple[NestPlan, ...]
     schedule: Schedule
 

@@ -25,6 +25,7 @@ _KEPT = 2048
 class RewrittenScop:
     """What all variants with the same rewrites have in common."""
 
+    #: After all rewrites.
     scop: Scop
     #: What variants may do to sums and products.
     numerics: Numerics

@@ -34,7 +34,9 @@ class Dependence:
     source: str
     #: statement that touches it later
     target: str
+    #: id of the source's reference (``Access``)
     source_reference: str
+    #: id of the target's reference
     target_reference: str
     #: isl map from source instances to target instances
     relation: str

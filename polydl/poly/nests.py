@@ -29,6 +29,7 @@ class Nest:
 
     #: position among the scop's nests
     index: int
+    #: their names, in the order of the source
     statements: tuple[str, ...]
     #: time prefix: sequence positions, and the loops that are shared with other nests and therefore stay as they are
     prefix: tuple[int | Loop, ...]

@@ -27,17 +27,25 @@ OUT = "polydl-out"
 class Source:
     """The nest to read: a file or a ready workload."""
 
+    #: path of the C file; None for a workload
     file: str | None
+    #: to read where the file has several; None for the only one
     function: str | None
     #: macros and parameters, as NAME=VALUE or NAME
     define: tuple[str, ...]
+    #: searched for headers in this order
     include: tuple[str, ...]
+    #: its name; None for a file
     workload: str | None
     #: of a workload's batch; None for its own number
     images: int | None
+    #: of a workload's arrays; None for the usual one
     layout: str | None
+    #: type of a workload's inputs; None for float
     element: str | None
+    #: of a workload; None for the usual one
     padding: str | None
+    #: arrays that hold the same at every call
     constant: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -114,6 +122,7 @@ def macros_of(definitions: Sequence[str]) -> Mapping[str, str | int]:
 class Target:
     """The machine to optimize for."""
 
+    #: as they were written, innermost first: ``32K,1M``; None for the machine's own
     cache_sizes: str | None
     #: of the kernel; None for all cores
     threads: int | None
@@ -138,6 +147,7 @@ class Target:
 class SearchOptions:
     """Which variants to look at."""
 
+    #: one name, several with commas, ``auto`` or ``none``
     microkernel: str
     #: at most so many are ranked
     max_variants: int
@@ -146,6 +156,7 @@ class SearchOptions:
     numerics: Numerics
     #: whether bilinear algorithms may be used
     fewer_products: bool
+    #: decisions taken beforehand, as ``polydl.variants.pins`` reads them
     pins: tuple[str, ...]
 
     @property

@@ -66,6 +66,7 @@ class Answer:
 class Refused:
     """What stands in the place of an answer, or of all answers, and is not used."""
 
+    #: of what stands there
     path: Path
     #: a clause
     reason: str
@@ -76,12 +77,15 @@ class Refused:
 class _Stored(msgspec.Struct, forbid_unknown_fields=True):
     """The form of the document's file."""
 
+    #: the version of this form; files of another one are not read
     form: Literal[3]
     #: the question, so that an answer can't be moved to another one
     question: str
+    #: SHA-256 of each file beside it, by kind
     files: dict[FileKind, Digest]
     #: of ``document``, letter by letter
     digest: Digest
+    #: of the report
     document: msgspec.Raw
 
 

@@ -29,8 +29,11 @@ class Criteria:
     nest: str = ""
     #: the variant's id, or the beginning of it
     id: str = ""
+    #: its whole name
     function: str | None = None
+    #: its whole name
     workload: str | None = None
+    #: as in ``Setting``
     cpu: str | None = None
     #: of the measurement
     threads: int | None = None
@@ -67,8 +70,10 @@ class Criteria:
 class RecordSummary:
     """All records of one nest in one setting."""
 
+    #: ``Scop.digest``
     nest: str
     function: str
+    #: name of the ready workload; None if it was none
     workload: str | None
     setting: Setting
     #: number of different variants

@@ -48,6 +48,7 @@ class Damage:
     file: Path
     #: number of the line, from 1; None for what is no file
     line: int | None
+    #: what is wrong, in words
     reason: str
     #: whether it is an incomplete last line, as a killed process leaves it
     torn: bool

@@ -27,6 +27,7 @@ _WIDEST_SCATTERED = 1 << 22
 class Subscript:
     """``floor((constant + sum(coefficient * iterator)) / divisor)``: one coordinate of an element or a cache line."""
 
+    #: (iterator, coefficient) pairs
     terms: Terms
     #: what is added to the terms
     constant: int
@@ -42,6 +43,7 @@ class BoxReference:
 
     statement: int
     array: int
+    #: read, write or both
     kinds: tuple[AccessKind, ...]
     #: coordinates of the element: the digits, without gaps where possible
     subscripts: tuple[Subscript, ...]

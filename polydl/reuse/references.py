@@ -51,6 +51,7 @@ class Representative:
     array: str
     source_statement: str
     target_statement: str
+    #: of the dependences between these ends
     kinds: frozenset[DependenceKind]
     #: time dimension that carries the dependence
     level: int

@@ -65,7 +65,9 @@ def kept_for_speed(
 class _Unit:
     """Kernels that compute the same operators of PyTorch's together, in their order."""
 
+    #: names of PyTorch's nodes that they compute
     sources: tuple[str, ...]
+    #: in the order in which they run
     nests: tuple[OperatorNest, ...]
     #: what they read and write
     values: tuple[str, ...]

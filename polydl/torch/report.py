@@ -30,6 +30,7 @@ class Accuracy:
 class OperatorReport:
     """An operator, with the kernel that takes its place if there is one."""
 
+    #: what it is, in words or as PyTorch names it
     operator: str
     #: names of its nodes
     sources: tuple[str, ...]

@@ -23,6 +23,7 @@ class Kept:
     """An operator that stays PyTorch's, and why."""
 
     node: Node
+    #: a clause, for the report
     reason: str
 
 

@@ -214,6 +214,7 @@ class _Grouped:
 
     #: of groups
     loops: Loops
+    #: of the dimensions for groups; none if there is one group
     extents: tuple[int, ...]
     #: channels and filters of a group
     channels: int

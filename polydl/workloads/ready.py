@@ -56,6 +56,7 @@ class Workload:
     even.
     """
 
+    #: as ``--workload`` takes it
     name: str
     #: the text in C
     source: str
@@ -63,9 +64,11 @@ class Workload:
     function: str
     #: operations of one invocation, without the products that are skipped
     flops: int
+    #: for tables, in a few words
     description: str
     #: the sizes
     problem: Convolution | MatrixProduct
+    #: of all arrays
     layout: Layout
     #: (input channels, output channels) or (m, n, k); 1 where nothing is blocked
     blocks: tuple[int, ...]
@@ -92,6 +95,7 @@ class _Layer:
     name: str
     convolution: Convolution
     in_paper: bool
+    #: channels of a block, as the paper has it; None where it has none
     block: int | None
 
 

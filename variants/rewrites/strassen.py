@@ -325,7 +325,9 @@ class _Cut:
     """How loops over rows, columns or sums were split; the one over parts of a block, and those over blocks."""
 
     blocked: Blocked
+    #: name of the loop over parts of a block
     half: str
+    #: names of the loops over blocks, outermost first
     outer: tuple[str, ...]
 
 

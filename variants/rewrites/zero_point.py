@@ -318,6 +318,7 @@ class _Value:
     """What is added to a sum, or subtracted from it, over the loops of the product."""
 
     expression: Expression
+    #: what the expression reads
     reads: tuple[Access, ...]
     #: ``+=`` or ``-=``
     sign: str

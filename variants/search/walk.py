@@ -20,6 +20,7 @@ class Walked:
     """A variant, and the decisions behind it."""
 
     variant: Variant
+    #: By the name of the decision.
     values: Mapping[str, Hashable]
 
 

@@ -38,6 +38,7 @@ _TIMEOUT_SECONDS = 60.0
 class CompilerPeer:
     """A compiler to compare with."""
 
+    #: as ``--peers`` takes it and tables show it
     name: str
     #: command that installs it
     remedy: str

@@ -62,6 +62,7 @@ def _nothing(_wanted: Workload, _setting: PeerSetting) -> str:
 class PeerKind:
     """A library or a compiler to compare with."""
 
+    #: as ``--peers`` takes it and tables show it
     name: str
     #: key of ``process.BACKENDS``
     backend: str

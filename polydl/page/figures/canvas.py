@@ -42,6 +42,7 @@ def colour(role: str) -> str:
 class Width:
     """A width that figures are drawn for, in pixels of the page."""
 
+    #: for ids and classes on the page
     name: str
     #: of the page, from left to right
     pixels: int

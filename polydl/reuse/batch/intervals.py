@@ -45,6 +45,7 @@ class Pieces:
 class _Levels:
     """The time dimensions of a statement in each interval's schedule. All arrays are [level, interval]."""
 
+    #: -1 for a position
     iterator: Integers
     size: Integers
     origin: Integers

@@ -65,6 +65,7 @@ class _Image:
 class _Part:
     """A part of an access: dimensions of the array that depend on some of the iterators alone."""
 
+    #: their numbers
     iterators: tuple[int, ...]
     #: of the array
     dimensions: tuple[int, ...]
