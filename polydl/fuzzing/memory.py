@@ -12,7 +12,6 @@ from polydl.ir.scop import Array
 
 _PAGE = mmap.PAGESIZE
 _NO_ACCESS = 0
-_READ_WRITE = mmap.PROT_READ | mmap.PROT_WRITE
 
 
 @cache
