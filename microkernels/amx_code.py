@@ -21,7 +21,7 @@ from polydl.microkernels.amx_operands import (
     products_of_blocks,
 )
 from polydl.microkernels.amx_panels import panel_elements, panels_run, walks_panels
-from polydl.microkernels.plain_c_blocks import AFTER, AHEAD, FIRST, lengths, table, which_tiles, widened
+from polydl.microkernels.plain_c_blocks import AFTER, AHEAD, FIRST, lengths, offset_tables, which_tiles, widened
 
 _MOST_KEPT = 8
 SIGNS = {"signed char": "SIGNED", "unsigned char": "PLAIN"}
@@ -328,15 +328,7 @@ def _kind(site: GemmSite) -> str:
 def _loops(site: GemmSite) -> str:
     """Where the compiler's target has no tiles, or the system does not let the process use them."""
     prefix = site.prefix
-    tables = [
-        table(f"{prefix}_{name}", values)
-        for name, values in (
-            ("offsets_a", site.offsets_a),
-            ("offsets_b", site.offsets_b),
-            ("rows_b", site.rows_b),
-            ("rows_c", site.rows_c),
-        )
-    ]
+    tables = offset_tables(site)
     factor = f"b[{prefix}_rows_b[q] + {prefix}_offsets_b[r] + j * {site.stride_bn} + l * {site.stride_bk}]"
     value = "column[i]"
     if site.element == BFLOAT16:

@@ -28,7 +28,7 @@ from polydl.ir.numerics import EXACT, Rounding
 from polydl.machine.core import Core
 from polydl.machine.processors import WIDE_CORE
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
-from polydl.microkernels.plain_c_blocks import FIRST, table, which_tiles
+from polydl.microkernels.plain_c_blocks import FIRST, offset_tables, which_tiles
 from polydl.microkernels.shapes import RegisterTiling, register_tiling, tiling_cycles
 
 _NARROW = ("signed char", "unsigned char", "short")
@@ -96,15 +96,7 @@ class _Writer:
             *calls,
             "}",
         ]
-        tables = [
-            table(f"{prefix}_{name}", values)
-            for name, values in (
-                ("offsets_a", site.offsets_a),
-                ("offsets_b", site.offsets_b),
-                ("rows_b", site.rows_b),
-                ("rows_c", site.rows_c),
-            )
-        ]
+        tables = offset_tables(site)
         blocks = [text for block in self.blocks for text in self._block(block)]
         return "\n".join([*tables, *self._shared(), *blocks, *(text for _, text in runs), *entry])
 

@@ -66,6 +66,19 @@ def table(name: str, values: Sequence[int]) -> str:
     return f"static const long {name}[{len(values)}] = {{{', '.join(map(str, values))}}};"
 
 
+def offset_tables(site: GemmSite) -> list[str]:
+    """C of where the products of a batch lie in A and B, and the rows of columns in B and C."""
+    return [
+        table(f"{site.prefix}_{name}", values)
+        for name, values in (
+            ("offsets_a", site.offsets_a),
+            ("offsets_b", site.offsets_b),
+            ("rows_b", site.rows_b),
+            ("rows_c", site.rows_c),
+        )
+    ]
+
+
 def which_tiles(site: GemmSite, index: tuple[int, int, int]) -> str:
     """The C condition for a call on the full (0) or last (1) tiles of m, n and k, as ``index`` selects."""
     tests = [

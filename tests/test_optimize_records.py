@@ -215,7 +215,7 @@ def test_no_answer_is_lost_for_the_sake_of_the_store(
     def full(*_: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr("polydl.records.store._write_all", full)
+    monkeypatch.setattr("polydl.records.store.write_all", full)
     monkeypatch.setattr("polydl.records.answers._write", full)
     assert main.main(AGAIN.split(), standalone_mode=False) == 0
     captured = capsys.readouterr()

@@ -6,7 +6,6 @@ import platform
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
@@ -27,6 +26,7 @@ from polydl.optimization.peers import PeerComparison, compare_with_peers
 from polydl.optimization.shards import Shard
 from polydl.pipeline import ProgressCallback
 from polydl.plan.rewrite_steps import has_fewer_products
+from polydl.records.record import now
 from polydl.system.files import temporary_directory
 from polydl.workloads import Layout, Padding, Workload, layout_of, workload
 
@@ -113,10 +113,10 @@ def installed(names: Iterable[str], settings: BenchSettings, setting: PeerSettin
 def new_document(
     settings: BenchSettings, machine: Machine, missing: Mapping[str, MissingPeerError], shard: Shard | None = None
 ) -> Document:
-    """Without results. ``shard`` is the part of the workloads that it is for; None for all."""
+    """A document without results yet. ``shard`` is the part of the workloads that it is for; None for all."""
     return {
         "schema": SCHEMA,
-        "started": _now(),
+        "started": now(),
         "machine": asdict(machine),
         "versions": {
             "polydl": version("polydl"),
@@ -171,7 +171,7 @@ def measure(
         result: Document = {
             "description": each.description,
             "flops": each.flops if isinstance(each, Workload) else 0,
-            "date": _now(),
+            "date": now(),
             "status": "ok",
             "message": "",
             "best_probe_gflops": 0.0,
@@ -352,7 +352,3 @@ def _timing(measurement: Measurement) -> Document:
         "error": measurement.error,
         "samples": [asdict(sample) for sample in measurement.samples],
     }
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -21,6 +21,7 @@ from typing import Any
 from polydl.errors import MissingComponentError, ResourceError
 from polydl.execute.arrays import Data
 from polydl.ir.measurement import Status
+from polydl.system.files import write_all
 from polydl.system.full_disk import DISK_FULL, disk_full
 from polydl.system.interruption import INTERRUPTION
 from polydl.system.sandbox import environment, exit_status_of, inside, is_sandboxed
@@ -119,7 +120,7 @@ class Child:
         request = json.dumps({"command": command} | arguments) + "\n"
         with INTERRUPTION.deferred(), suppress(BrokenPipeError):
             self._awaited += 1
-            _write_all(self._commands, request.encode())
+            write_all(self._commands, request.encode())
 
     def receive(self, timeout_seconds: float) -> dict[str, Any]:
         """The reply to the last command. Raises ChildError, or ResourceError if memory or disk ran out."""
@@ -301,8 +302,3 @@ def _environment(cores: Sequence[int], others: Mapping[str, str | None]) -> dict
         **others,
     }
     return {name: value for name, value in wanted.items() if value is not None}
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(descriptor, data) :]

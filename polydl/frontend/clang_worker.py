@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -324,16 +324,17 @@ def prepare(_request: Mapping[str, Any]) -> None:
     Index.create()
 
 
-def _facts(request: Mapping[str, Any]) -> Mapping[str, Any]:
+def answered(read: Callable[[Mapping[str, Any]], dict[str, Any]], request: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What ``read`` says of the request, in the form in which the parent gets it; an error is an answer, too."""
     # Else libclang parses in a thread of its own, whose stack is too small for a sum of thousands of terms.
     os.environ["LIBCLANG_NOTHREADS"] = "1"
     try:
         return {"result": read(request)}
     except PolydlError as error:
-        return failure(error)
+        return _failure(error)
 
 
-def failure(error: PolydlError) -> Mapping[str, Any]:
+def _failure(error: PolydlError) -> Mapping[str, Any]:
     """What the parent gets for an error, and raises again."""
     fields = {key: getattr(error, key) for key in ("message", "file", "line", "construct", "remedy")}
     return {"error": type(error).__name__, "fields": fields}
@@ -341,7 +342,7 @@ def failure(error: PolydlError) -> Mapping[str, Any]:
 
 def main(request_path: str, result_path: str) -> None:
     """Answers the request in one file with a result in another (``polydl.frontend.child``)."""
-    answer(request_path, result_path, _facts)
+    answer(request_path, result_path, partial(answered, read))
 
 
 if __name__ == "__main__":

@@ -56,7 +56,7 @@ class _Declaration:
 
 
 def excerpt(unit: Any, text: str, function: str, parse: Callable[[str], Any]) -> Excerpt:
-    """Of ``text``, whose parsed form is ``unit``, what the function of that name needs.
+    """The part of ``text``, whose parsed form is ``unit``, that the function of that name needs.
 
     A text that Clang then has objections to (``parse`` gives its parsed form) is taken with fewer changes, or whole.
     """

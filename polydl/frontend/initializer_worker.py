@@ -6,17 +6,17 @@ that integer variables of ``main`` begin with.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 from clang.cindex import CursorKind, Index, TypeKind
 
-from polydl.errors import OptionError, PolydlError
+from polydl.errors import OptionError
 from polydl.frontend.child import answer
-from polydl.frontend.clang_worker import Parser, failure
+from polydl.frontend.clang_worker import Parser, answered
 from polydl.frontend.excerpt import excerpt
 from polydl.frontend.loop_headers import integer_value
 from polydl.frontend.regions import functions_of
@@ -70,17 +70,9 @@ def prepare(_request: Mapping[str, Any]) -> None:
     Index.create()
 
 
-def _read(request: Mapping[str, Any]) -> Mapping[str, Any]:
-    os.environ["LIBCLANG_NOTHREADS"] = "1"
-    try:
-        return {"result": read(request)}
-    except PolydlError as error:
-        return failure(error)
-
-
 def main(request_path: str, result_path: str) -> None:
     """Answers the request in one file with a result in another (``polydl.frontend.child``)."""
-    answer(request_path, result_path, _read)
+    answer(request_path, result_path, partial(answered, read))
 
 
 if __name__ == "__main__":

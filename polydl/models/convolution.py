@@ -10,9 +10,7 @@ import numpy as np
 from polydl.models.epilogue import Step
 from polydl.models.graph import Array, WithoutScratch
 from polydl.models.kernel_text import element_wise, function_text, operand_parameters
-from polydl.models.layout import BLOCKS, Image, Layout, Loops, brackets, declared, in_words, nest
-
-Pair = tuple[int, int]
+from polydl.models.layout import BLOCKS, Image, Layout, Loops, Pair, brackets, declared, in_words, nest
 
 
 @dataclass(frozen=True)

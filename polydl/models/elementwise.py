@@ -9,10 +9,8 @@ from typing import Literal
 from polydl.models.epilogue import Step, number
 from polydl.models.graph import PlainKind
 from polydl.models.kernel_text import broadcast, channels_together, element_wise, function_text, operand_parameters
-from polydl.models.layout import Image, Layout, RowMajor, brackets, declared, nest
+from polydl.models.layout import Image, Layout, Pair, RowMajor, brackets, declared, nest
 from polydl.models.products import RowMajorKind
-
-Pair = tuple[int, int]
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,8 @@ from math import prod
 from polydl.ir.scop import REAL_BYTES
 
 Loops = tuple[tuple[str, int], ...]
+#: of rows, and of columns
+Pair = tuple[int, int]
 
 # Of a function's stack, which may have no more than 8 MB.
 _MOST_LOCAL_BYTES = 1 << 20
@@ -23,7 +25,13 @@ def brackets(*parts: object) -> str:
     return "".join(f"[{part}]" for part in parts)
 
 
-def in_words(pair: tuple[int, int]) -> str:
+def moved(iterator: str, step: int, first: int) -> str:
+    """A subscript in C: an iterator in steps, from the first place on."""
+    text = iterator if step == 1 else f"{iterator} * {step}"
+    return f"{text} + {first}" if first else text
+
+
+def in_words(pair: Pair) -> str:
     """A number of rows and one of columns, or the one that both are."""
     return str(pair[0]) if pair[0] == pair[1] else f"{pair[0]}x{pair[1]}"
 

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 
 from polydl.models.epilogue import Step
 from polydl.models.kernel_text import element_wise, function_text, operand_parameters
-from polydl.models.layout import Layout, brackets, declared, nest
+from polydl.models.layout import Layout, Pair, brackets, declared, nest
 from polydl.models.products import RowMajorKind
 
 #: which dimension of a value lies at each place of an array that holds it; the last place is contiguous
 Order = tuple[int, ...]
-Pair = tuple[int, int]
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 
 from polydl.models.epilogue import Step, number
 from polydl.models.kernel_text import broadcast, element_wise, function_text, operand_parameters
-from polydl.models.layout import Layout, RowMajor, brackets, declared, nest
+from polydl.models.layout import Layout, Pair, RowMajor, brackets, declared, moved, nest
 from polydl.models.products import RowMajorKind
-
-Pair = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -29,7 +27,7 @@ class StridedPart(RowMajorKind):
     def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
         loops, operands = output.loops(), inputs[1:]
         places = [
-            _moved(iterator, step, begin)
+            moved(iterator, step, begin)
             for (iterator, _), step, begin in zip(loops, self.steps, self.first, strict=True)
         ]
         parameters = [declared("input", inputs[0]), *operand_parameters(steps, operands)]
@@ -59,7 +57,7 @@ class Join(RowMajorKind):
         nests, first = [], 0
         for position, array in enumerate(inputs):
             loops = array.loops()
-            places = [_moved(name, 1, first if axis == self.axis else 0) for axis, (name, _) in enumerate(loops)]
+            places = [moved(name, 1, first if axis == self.axis else 0) for axis, (name, _) in enumerate(loops)]
             nests.append(nest(loops, f"output{brackets(*places)} = {array.element(f'input{position}')};"))
             first += self.extents[position]
         parameters = [declared(f"input{position}", array) for position, array in enumerate(inputs)]
@@ -84,7 +82,7 @@ class Extend(RowMajorKind):
     def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
         assert not steps
         loops = inputs[0].loops()
-        places = [_moved(name, 1, begin) for (name, _), begin in zip(loops, self.before, strict=True)]
+        places = [moved(name, 1, begin) for (name, _), begin in zip(loops, self.before, strict=True)]
         nests = [
             nest(output.loops(), f"{output.element('output')} = {number(self.value)};"),
             nest(loops, f"output{brackets(*places)} = {inputs[0].element('input')};"),
@@ -129,9 +127,3 @@ class Given(RowMajorKind):
         return function_text(
             function, output, parameters, [element_wise(output, output.element("constant"), steps, inputs)]
         )
-
-
-def _moved(iterator: str, step: int, first: int) -> str:
-    """A subscript: an iterator in steps, from the first place on."""
-    text = iterator if step == 1 else f"{iterator} * {step}"
-    return f"{text} + {first}" if first else text

@@ -11,9 +11,8 @@ import numpy as np
 from polydl.models.epilogue import Scale, Step
 from polydl.models.graph import Array, WithoutScratch
 from polydl.models.kernel_text import element_wise, function_text, operand_parameters
-from polydl.models.layout import Image, Layout, brackets, declared, in_words, nest
+from polydl.models.layout import Image, Layout, Pair, brackets, declared, in_words, nest
 
-Pair = tuple[int, int]
 # The least finite element.
 _LEAST = "-3.402823466e+38f"
 

@@ -16,12 +16,12 @@ from polydl.models.elementwise import WithConstant
 from polydl.models.epilogue import Combine, Operation, Scale
 from polydl.models.graph import Array
 from polydl.models.group_norm import GroupNorm
+from polydl.models.layout import Pair
 from polydl.models.matrices import MatrixProduct
 from polydl.models.moving import Repeat
 from polydl.models.products import LinearOperator, Softmax
 from polydl.models.transposed import TransposedConvolution
 
-Pair = tuple[int, int]
 #: added to a product of a query and a key, it leaves nothing of the weight. It is finite for the sake of -ffast-math.
 NO_WEIGHT = -1e30
 

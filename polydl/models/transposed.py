@@ -15,9 +15,7 @@ import numpy as np
 from polydl.models.epilogue import Step
 from polydl.models.graph import Array, WithoutScratch
 from polydl.models.kernel_text import element_wise, function_text, operand_parameters
-from polydl.models.layout import Image, Layout, Loops, brackets, declared, nest
-
-Pair = tuple[int, int]
+from polydl.models.layout import Image, Layout, Loops, Pair, brackets, declared, moved, nest
 
 
 @dataclass(frozen=True)
@@ -102,7 +100,7 @@ class TransposedConvolution(WithoutScratch):
             ("s", len(columns)), ("x", count[1]), ("c", image.block), ("k", output.block),
         )  # fmt: skip
         read = (self._position("y", "r", 0, phase, rows), self._position("x", "s", 1, phase, columns))
-        written = tuple(_multiple(name, self.stride[axis], phase[axis]) for axis, name in enumerate("yx"))
+        written = tuple(moved(name, self.stride[axis], phase[axis]) for axis, name in enumerate("yx"))
         taps = f"filter{phase[0]}_{phase[1]}[t][u][r][s][c][k]"
         return nest(
             loops, f"output{brackets('n', 't', *written, 'k')} += input{brackets('n', 'u', *read, 'c')} * {taps};"
@@ -125,8 +123,3 @@ class TransposedConvolution(WithoutScratch):
             blocked = taps.reshape(image.tiles, image.block, output.tiles, output.block, len(rows), len(columns))
             arrays.append(np.ascontiguousarray(blocked.transpose(2, 0, 4, 5, 1, 3)))
         return [*arrays, bias]
-
-
-def _multiple(name: str, factor: int, summand: int) -> str:
-    text = name if factor == 1 else f"{name} * {factor}"
-    return f"{text} + {summand}" if summand else text

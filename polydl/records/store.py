@@ -28,7 +28,7 @@ import platformdirs
 from polydl.errors import RecordsError, ResourceError
 from polydl.records.line import MOST_LINE_BYTES, OtherPolydlError, from_line, to_line
 from polydl.records.record import Record
-from polydl.system.files import opened, replacing
+from polydl.system.files import opened, replacing, write_all
 from polydl.system.full_disk import DISK_FULL, disk_full
 
 _SUFFIX = ".jsonl"
@@ -325,7 +325,7 @@ def _write(descriptor: int, lines: Sequence[bytes], directory: Path) -> None:
     data = (b"\n" if torn else b"") + b"".join(lines)
     end = size + len(data)
     try:
-        _write_all(descriptor, data)
+        write_all(descriptor, data)
     except BaseException as error:
         # A signal may end the work just after the whole was written.
         if os.fstat(descriptor).st_size != end:
@@ -333,11 +333,6 @@ def _write(descriptor: int, lines: Sequence[bytes], directory: Path) -> None:
         if isinstance(error, OSError):
             raise _refused(error, directory) from None
         raise
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(descriptor, data) :]
 
 
 def _refused(error: OSError, path: Path) -> ResourceError:

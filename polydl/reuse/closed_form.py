@@ -18,11 +18,19 @@ from polydl.reuse.boxes import BoxNest, Subscript, box_nest, whole_region
 from polydl.reuse.groups import Bounds, CoupledDimension, CoupledIterators, GroupPoints, GroupTable, Linear, group_table
 from polydl.reuse.intervals import Intervals
 from polydl.reuse.lines import line_coordinates, line_mask
-from polydl.reuse.references import Dimensions, Representative, Time, carrying_levels, divergence, pair_kinds, time_of
+from polydl.reuse.references import (
+    Couples,
+    Dimensions,
+    Representative,
+    Time,
+    carrying_levels,
+    couples,
+    divergence,
+    pair_kinds,
+    time_of,
+)
 from polydl.reuse.unions import Product, ValueSet, union_size, value_mask
 
-# (source iterator, target iterator) pairs that run in a common loop.
-Couples = tuple[tuple[int, int], ...]
 # (iterator, constant) of each subscript that is their sum.
 Shift = tuple[tuple[int, int], ...]
 
@@ -144,7 +152,7 @@ class ClosedFormReuse:
         if not levels:
             return
         common = divergence(source_dimensions, target_dimensions)
-        pair = reference_pair(nest, source, target, _couples(source_dimensions[:common], target_dimensions[:common]))
+        pair = reference_pair(nest, source, target, couples(source_dimensions[:common], target_dimensions[:common]))
         if pair is None:
             return
         tables = _tables(pair, source_dimensions, target_dimensions, common)
@@ -183,12 +191,6 @@ def _points(tables: list[GroupTable], passed: list[int], owner: int | None) -> l
             return None
         points.append(representative)
     return points
-
-
-def _couples(source: Dimensions, target: Dimensions) -> Couples:
-    """Pairs of iterators of source and target that run in a common loop."""
-    loops = zip(source, target, strict=True)
-    return tuple(sorted({(a.iterator, b.iterator) for a, b in loops if isinstance(a, Loop) and isinstance(b, Loop)}))
 
 
 @lru_cache(maxsize=4096)

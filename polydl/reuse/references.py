@@ -15,6 +15,8 @@ from polydl.ir.working_sets import DependenceKind
 Time = tuple[int, ...]
 # The time dimensions of one statement, as ``Schedule.of`` returns them.
 Dimensions = tuple[int | Loop, ...]
+#: (iterator of the source, iterator of the target) pairs that run in a common loop
+Couples = tuple[tuple[int, int], ...]
 
 # In the order in which results list them.
 KINDS: tuple[DependenceKind, ...] = ("RAW", "WAR", "WAW", "RAR")
@@ -90,6 +92,12 @@ def divergence(source: Dimensions, target: Dimensions) -> int:
         if isinstance(first, int) and isinstance(second, int) and first != second:
             return level
     return min(len(source), len(target))
+
+
+def couples(source: Dimensions, target: Dimensions) -> Couples:
+    """The couples of two statements, whose ``Dimensions`` are as long as they are common."""
+    loops = zip(source, target, strict=True)
+    return tuple(sorted({(a.iterator, b.iterator) for a, b in loops if isinstance(a, Loop) and isinstance(b, Loop)}))
 
 
 def carrying_levels(source: Dimensions, target: Dimensions) -> tuple[int, ...]:

@@ -152,6 +152,12 @@ def _claimed(descriptor: int, path: Path) -> bool:
     return False
 
 
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of the bytes, in as many parts as the system takes them. Raises OSError."""
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
 def opened(path: Path) -> BufferedReader:
     """A file to read. Raises OSError, also for a folder, a pipe and a device, on none of which it waits."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)

@@ -15,7 +15,7 @@ import numpy as np
 
 from polydl.reuse.batch.single_iterators import Dimension, single_iterator_points
 from polydl.reuse.boxes import BoxNest
-from polydl.reuse.closed_form import Couples, Pair, reference_pair
+from polydl.reuse.closed_form import Pair, reference_pair
 from polydl.reuse.encoding import DimensionTable, EncodedSchedules, Flags, Integers, StatementTimes
 from polydl.reuse.groups import (
     Bounds,
@@ -26,7 +26,7 @@ from polydl.reuse.groups import (
     SearchLimitError,
     group_table,
 )
-from polydl.reuse.references import KINDS, pair_kinds
+from polydl.reuse.references import KINDS, Couples, pair_kinds
 
 # Who runs in a step: both, the source alone, the target alone.
 _SHARED, _SOURCE, _TARGET = range(3)

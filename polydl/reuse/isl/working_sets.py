@@ -22,6 +22,7 @@ from polydl.reuse.references import (
     Representative,
     Time,
     carrying_levels,
+    couples,
     divergence,
     pair_kinds,
     references,
@@ -133,7 +134,7 @@ class IslReuse:
             return
         common = divergence(source_dimensions, target_dimensions)
         groups = self._nest.pairs.groups(
-            source, target, _couples(source_dimensions[:common], target_dimensions[:common])
+            source, target, couples(source_dimensions[:common], target_dimensions[:common])
         )
         if groups is None:
             return
@@ -212,9 +213,3 @@ def _expression(dimension: int | Loop, members: dict[int, int]) -> Expression:
     if isinstance(dimension, int):
         return dimension
     return members[dimension.iterator], dimension.size, dimension.origin, dimension.direction
-
-
-def _couples(source: Dimensions, target: Dimensions) -> tuple[tuple[int, int], ...]:
-    """Pairs of iterators of source and target that run in a common loop."""
-    loops = zip(source, target, strict=True)
-    return tuple(sorted({(a.iterator, b.iterator) for a, b in loops if isinstance(a, Loop) and isinstance(b, Loop)}))
