@@ -39,7 +39,7 @@ _LONGEST_BATCH = 4096
 
 
 def libxsmm_version() -> str:
-    """Of the LIBXSMM that emitted C is linked with; "" without it."""
+    """The version of the LIBXSMM that emitted C is linked with; "" without it."""
     try:
         return native.libxsmm_version()
     except MissingComponentError:

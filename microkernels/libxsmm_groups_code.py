@@ -138,7 +138,7 @@ class Writer:
 
     @property
     def declarations(self) -> Fragment:
-        """Of LIBXSMM's functions."""
+        """Declarations of LIBXSMM's functions."""
         grouped = self.grouped
         return declared(self.site.prefix, grouped.stem, grouped.c_types, grouped.accumulator, many=self.reduces)
 

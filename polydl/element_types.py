@@ -58,7 +58,7 @@ def is_floating(dtype: np.dtype[Any]) -> bool:
 
 
 def spacing(dtype: np.dtype[Any]) -> float:
-    """From 1 to the next larger number of a floating-point type."""
+    """The distance from 1 to the next larger number of a floating-point type."""
     return 2.0**-7 if is_bfloat16(dtype) else float(np.finfo(dtype).eps)
 
 

@@ -383,13 +383,13 @@ def predicted_misses(
 
 
 def ranker_named(name: str) -> Ranker:
-    """Raises OptionError for an unknown one."""
+    """The ranker of a name. Raises OptionError for an unknown one."""
     found: Ranker = registry.load("rankers", name)
     return found
 
 
 def strategy_named(name: str) -> Strategy:
-    """Raises OptionError for an unknown one."""
+    """The strategy of a name. Raises OptionError for an unknown one."""
     found: Strategy = registry.load("strategies", name)
     return found
 

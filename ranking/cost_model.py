@@ -66,7 +66,7 @@ class Times:
     total: Numbers
 
     def of(self, place: int) -> tuple[NestTime, ...]:
-        """Those of one candidate."""
+        """Times of the nests of the candidate at a place."""
         first = int(self.counts[:place].sum())
         return tuple(
             NestTime(
@@ -80,7 +80,7 @@ class Times:
         )
 
     def summed(self, seconds: Numbers) -> Numbers:
-        """From an entry for each nest, one for each candidate."""
+        """Sums for each candidate, from seconds for each nest."""
         owner = np.repeat(np.arange(len(self.counts)), self.counts)
         return np.bincount(owner, weights=seconds, minlength=len(self.counts))
 

@@ -46,7 +46,7 @@ class _Learned:
 
     @cached_property
     def weights(self) -> Weights:
-        """Raises WeightsError for a file that is missing, broken, or of other features."""
+        """Those given, or the package's. Raises WeightsError where a file is missing, broken or for other features."""
         return self.given or load(_DIRECTORY / f"{self.name}.npz", kind=self.name, features=self.features)
 
     def to_bytes(self, card: Mapping[str, Any]) -> bytes:

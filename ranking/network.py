@@ -43,7 +43,7 @@ class Layer:
 
 
 def activate(values: Array, activation: Activation) -> Array:
-    """In place."""
+    """The values after the activation, which are changed in place."""
     if activation == "relu":
         np.maximum(values, 0.0, out=values)
     elif activation == "softsign":
@@ -170,7 +170,7 @@ def load(path: Path, *, kind: str, features: str) -> Weights:
 
 
 def network_of(arrays: Sequence[tuple[Any, Any]], activations: Sequence[Activation]) -> Network:
-    """From pairs of weights and bias, as anything that NumPy takes for an array."""
+    """A network from pairs of weights and bias, as anything that NumPy takes for an array."""
     return Network(
         tuple(
             Layer(np.asarray(weights, np.float32), np.asarray(bias, np.float32), activation)

@@ -61,7 +61,7 @@ def idle_share(candidate: Candidate, machine: Machine) -> float:
 
 
 def where_reused(working_sets: WorkingSets, machine: Machine) -> str:
-    """In words, what each level of cache holds: ``3.1 MB reused from L2, nothing beyond L2``."""
+    """What each level of cache holds, in words: ``3.1 MB reused from L2, nothing beyond L2``."""
     held = [(size, level.name) for size, level in zip(working_sets.levels, machine.caches, strict=True)]
     if working_sets.memory:
         held.append((working_sets.memory, "memory"))

@@ -215,7 +215,7 @@ class DecisionSpace:
 
     @cached_property
     def watching(self) -> Mapping[str, int]:
-        """By decision, the constraints that have it in their scope, as a mask of places."""
+        """The constraints that have a decision in their scope, as a mask of places, by its name."""
         masks = dict.fromkeys(self.by_name, 0)
         for place, constraint in enumerate(self.constraints):
             for name in constraint.scope:

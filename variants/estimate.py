@@ -28,7 +28,7 @@ class SizeEstimate:
 
 
 def estimated_size(space: VariantSpace, *, seed: int, draws: int = DRAWS) -> SizeEstimate:
-    """From ``draws`` assignments of each alternative, drawn evenly.
+    """The number of legal variants, estimated from ``draws`` assignments of each alternative, drawn evenly.
 
     The mean number of legal variants that one stands for, times the number of assignments, is unbiased; the bounds are
     those of the central limit theorem, with the alternatives' variances added; where all draws agree, three of them

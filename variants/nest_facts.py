@@ -104,7 +104,7 @@ class NestFacts:
         return roles | {self.name(loop): self.extents[self.name(loop)] for loop in shape.batch}
 
     def tile_sizes(self, shape: Shape) -> dict[str, tuple[int, ...]]:
-        """Of the loops that may get a further tile, the sizes to try."""
+        """The sizes to try of each loop that may get a further tile."""
         if shape.match is None and self.straight is not None:
             return {}
         roles = self.roles(shape)

@@ -279,7 +279,7 @@ class NestModel:
         }
 
     def names(self, shape: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """With this shape, the generated loops with one iteration, and what every time loop would be called."""
+        """The generated loops with one iteration with this shape, and what every time loop would be called."""
         if shape not in self._names:
             facts = self.facts
             once, _ = fixed_and_free(facts.loop_trips(facts.shapes[shape], {}))

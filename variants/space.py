@@ -137,7 +137,7 @@ class NestSpace(NestFacts):
 
     @cached_property
     def only_choice(self) -> Choice | None:
-        """Of a settled nest, the best shape that the source's order keeps legal."""
+        """The best shape of a settled nest that the source's order keeps legal; None if there is none."""
         choices = (self.default(shape) for shape in self.shapes)
         return next((choice for choice in choices if self.legal_order(choice.shape, choice.order)), None)
 

@@ -72,7 +72,7 @@ class VariantSpace:
 
     @property
     def most_error(self) -> float:
-        """By how many times a variant's measured error may be larger than that of the source's own arithmetic."""
+        """How many times as large a variant's measured error may be as that of the source's own arithmetic."""
         return most_error(self.numerics)
 
     def size(self) -> int:

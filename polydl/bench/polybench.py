@@ -64,7 +64,7 @@ def names(folder: Path) -> tuple[str, ...]:
 
 
 def program(name: str, folder: Path, dataset: Dataset) -> SuiteProgram:
-    """Raises OptionError where the folder has no PolyBench, or PolyBench no such program."""
+    """A program of PolyBench. Raises OptionError where the folder has no PolyBench, or PolyBench no such program."""
     sources = _sources(folder)
     path = sources.get(name)
     if path is None:

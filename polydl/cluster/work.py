@@ -34,7 +34,7 @@ class Compiled:
     library: bytes | None
 
     def placed(self, directory: Path) -> Built:
-        """With its files in a directory here."""
+        """The kernel as a build whose files are written to a directory here."""
         source = directory / self.built.source.name
         write_atomically(source, self.built.kernel.c)
         if self.library is None:

@@ -113,7 +113,7 @@ def asking(text: str, question: str) -> str:
 
 
 def own_threads(scop: Scop, threads: int) -> int:
-    """On how many of ``threads`` the nest runs as it is written, with the directives of its source.
+    """How many of ``threads`` the nest runs on as it is written, with the directives of its source.
 
     A directive before a loop with fewer iterations occupies no more threads than these. One that isn't before a loop
     whose iterations are known counts as if it occupied all.

@@ -76,7 +76,7 @@ class GemmShape:
 
     @property
     def columns(self) -> int:
-        """Of C, in all rows."""
+        """Columns of C in all rows together."""
         return self.n * self.rows
 
     @property
@@ -368,7 +368,7 @@ class Microkernel(Protocol):
 
     @property
     def family(self) -> str:
-        """In what way the kernel computes. A trained ranker trusts what it has learned for the families that it saw."""
+        """The way in which the kernel computes. A trained ranker trusts what it learned for families that it saw."""
         return ""
 
     @property
@@ -377,7 +377,7 @@ class Microkernel(Protocol):
         return ""
 
     def version(self) -> str:
-        """Of that library, or of the kernel itself: times that were measured with another one are not reused."""
+        """The version of that library, or of the kernel itself: times measured with another one are not reused."""
         return ""
 
     @property

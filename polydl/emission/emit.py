@@ -54,12 +54,13 @@ class Winner:
     variant: Variant
     #: None if this processor can't run the code
     measurement: Measurement | None
-    #: What the code was allowed to do to sums and products, and what it does.
+    #: what the code was allowed to do to sums and products
     numerics: Numerics
+    #: what it does to them
     rounding: Rounding
     #: the nest as it was written
     baseline: Measurement | None
-    #: Place in the ranking, 1 is the first, and how many variants were ranked.
+    #: place in the ranking, 1 is the first
     rank: int
     #: how many variants were ranked
     ranked: int

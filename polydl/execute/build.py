@@ -109,7 +109,7 @@ class Building:
 
     @property
     def ids(self) -> frozenset[str]:
-        """Of the kernels."""
+        """Ids of the kernels."""
         return frozenset(kernel.id for kernel, _ in self._kernels)
 
     def results(self, progress: Callable[[Progress], None] | None = None) -> tuple[Built, ...]:

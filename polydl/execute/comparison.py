@@ -184,7 +184,7 @@ def mark_noise(
 
 
 def worst(errors: Mapping[str, float], source_errors: Mapping[str, float]) -> Accuracy | None:
-    """Of all arrays, the errors with the largest ratio; none of the source's is zero."""
+    """The errors of the array where they are largest over the source's, none of which is zero; None for no array."""
     pairs = [Accuracy(errors[name], own) for name, own in source_errors.items() if name in errors]
     return max(pairs, key=lambda pair: pair.ratio, default=None)
 

@@ -40,7 +40,7 @@ class Marks:
 
     @property
     def places(self) -> dict[str, tuple[str, int]]:
-        """By array, the file and the offset of its marks."""
+        """The file and the offset of each array's marks, by its name."""
         return {each.array: (self.path, each.offset) for each in self.arrays}
 
     @property

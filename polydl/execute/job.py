@@ -60,7 +60,7 @@ class Job:
 
     @property
     def shared_bytes(self) -> int:
-        """Of the arrays that children share, with their guard zones."""
+        """Bytes of the arrays that children share, with their guard zones."""
         sizes = (prod(each["extents"]) * element_dtype(each["element"]).itemsize for each in self.shared)
         return sum(size + 2 * GUARD_BYTES for size in sizes)
 

@@ -133,7 +133,7 @@ class _Tally:
 
 
 def processor_seconds() -> float:
-    """Of this process and of all processes that have ended below it."""
+    """Processor time of this process and of all processes that have ended below it, in seconds."""
     usages = (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 

@@ -89,7 +89,7 @@ def zero(element: str) -> Number:
 
 
 def shuffled(draw: Random, values: Sequence[Sum]) -> tuple[Sum, ...]:
-    """In the given order as a rule, else in any."""
+    """The values, in the given order as a rule, else in any."""
     return tuple(draw.sample(list(values), len(values))) if draw.random() < 0.4 else tuple(values)
 
 

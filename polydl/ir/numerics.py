@@ -33,11 +33,11 @@ class Rounding:
     methods: tuple[str, ...] = ()
 
     def beside(self, other: Rounding) -> Rounding:
-        """Of two methods in one nest, each for sums of its own: errors are at most the worse factor times as large."""
+        """Rounding of two methods in one nest, each for sums of its own: the worse factor bounds the errors."""
         return self._with(other, max(self.error_factor, other.error_factor))
 
     def inside(self, other: Rounding) -> Rounding:
-        """Of a method whose sums are computed by another one."""
+        """Rounding of a method whose sums are computed by another one: the factors of both are multiplied."""
         return self._with(other, self.error_factor * other.error_factor)
 
     def _with(self, other: Rounding, error_factor: float) -> Rounding:
@@ -84,7 +84,7 @@ def keeps_precision(level: Numerics) -> bool:
 
 
 def most_error(level: Numerics) -> float:
-    """By how many times a measured error may be larger than that of the source's own arithmetic."""
+    """How many times as large a measured error may be than that of the source's own arithmetic."""
     return MOST_ERROR if level == "bounded" else inf
 
 

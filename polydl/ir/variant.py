@@ -323,7 +323,7 @@ class NestSchedule:
 
     @cached_property
     def tile_loops(self) -> dict[str, tuple[str, int]]:
-        """By its name, each loop over tiles: the loop that is tiled, and the size of the tiles."""
+        """The loop that is tiled and the size of the tiles, by the name of each loop over tiles."""
         return {
             f"{tile.loop}_t{len(tile.sizes) - place}": (tile.loop, size)
             for tile in self.tiles

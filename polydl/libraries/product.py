@@ -49,8 +49,9 @@ class SymbolicProduct:
     statement: str
     #: type in which products are added up: that of C's elements
     element: str
-    #: the iterator, as an index, and the iterations of each loop, as a sum of sizes
+    #: the iterator of each loop, as an index
     loops: dict[Role, int]
+    #: the iterations of each loop, as a sum of sizes
     trips: dict[Role, str]
     c: ProductArray
     a: ProductArray
@@ -72,7 +73,7 @@ class SymbolicProduct:
 
     @property
     def copied(self) -> frozenset[str]:
-        """Of ``a`` and ``b`` those that are always copied: of narrower elements, and where m is not contiguous in A."""
+        """Those of ``a`` and ``b`` that are always copied: of narrower elements, and where m is not contiguous in A."""
         strided = {"a"} if self.a.strides["m"] != "1" else set()
         return frozenset(strided | {name for name in ("a", "b") if self.operands[name].element != self.element})
 

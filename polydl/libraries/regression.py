@@ -35,7 +35,7 @@ class TimeRegression:
     bounds: tuple[float, float]
 
     def logarithms(self, features: Array) -> Array:
-        """Of predicted seconds, one for each row of features."""
+        """Logarithms of predicted seconds, one for each row of features."""
         x = (features - self.center) / self.spread
         predicted: Array = np.einsum("ij,ij->i", x @ self.quadratic + self.linear, x) + self.constant
         return predicted.clip(*self.bounds)

@@ -58,7 +58,7 @@ class CallTimes:
 
     @staticmethod
     def from_table(table: Mapping[str, Any]) -> CallTimes:
-        """From what ``dataclasses.asdict`` made, by way of TOML.
+        """Calls from what ``dataclasses.asdict`` made of them, by way of TOML.
 
         Raises ValueError, KeyError or TypeError, and MachineError for what is no constant of a core.
         """

@@ -39,7 +39,7 @@ class Identity:
     cores: int
 
     def differences(self, other: Identity) -> list[str]:
-        """In words, what of ``other`` is not as it is here; the number of cores may differ."""
+        """What of ``other`` is not as it is here, in words; the number of cores may differ."""
         found = [
             f"{what} {theirs}, here {ours}"
             for what, ours, theirs in (
@@ -117,7 +117,7 @@ class Profile:
 
 
 def read(path: Path) -> Profile:
-    """Raises MachineError, with the file, if it is absent, damaged or of another version of the format."""
+    """The profile of a file. Raises MachineError if it is absent, damaged or of another version of the format."""
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         if table.pop("version", None) != VERSION:

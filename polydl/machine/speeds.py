@@ -109,7 +109,7 @@ def measure(probe: Runtime, sizes: tuple[int, ...], memory_bytes: int) -> Speeds
 
 
 def usable_bytes(probe: Runtime, sizes: Sequence[int], latencies: Sequence[float], beyond_bytes: int) -> int:
-    """As many bytes of the last cache as a random walk finds there, in sixteenths of its size.
+    """How many bytes of the last cache a random walk finds there, in sixteenths of its size.
 
     Others share it, on the other cores of a processor of which a virtual machine has a few. A walk lies within the
     cache if it is nearer to its latency than to that of memory, on a logarithmic scale; ``latencies`` are those of all

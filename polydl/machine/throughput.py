@@ -54,7 +54,7 @@ class Throughput:
 
     @staticmethod
     def from_table(table: Mapping[str, Any]) -> Throughput:
-        """From what ``dataclasses.asdict`` made, by way of TOML. Raises ValueError, KeyError or TypeError."""
+        """From what ``dataclasses.asdict`` made of one, by way of TOML. Raises ValueError, KeyError or TypeError."""
         cells = tuple((float(call), float(product), float(step)) for call, product, step in table["cells"])
         rows, columns = (tuple(int(size) for size in table[name]) for name in ("rows", "columns"))
         made = Throughput(**{**table, "rows": rows, "columns": columns, "cells": cells})

@@ -65,7 +65,7 @@ class Calibrated(Microkernel):
         return self.kernel.abilities
 
     def unavailable(self) -> str | None:
-        """Of another machine, what its instruction sets say: nothing can be tried there."""
+        """Why the kernel can't be used. Of another machine its instruction sets say so: nothing can be tried there."""
         if self.elsewhere is None:
             return self.kernel.unavailable()
         if self.library:
@@ -81,7 +81,7 @@ class Calibrated(Microkernel):
         return self.kernel.sizes(role, extent, vector_elements)
 
     def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:
-        """From the table; further columns than it has take more time as the microkernel's own formula says.
+        """Core cycles from the table; columns beyond it take more time as the microkernel's own formula says.
 
         Without a table, from the formula and the calls that were timed.
         """

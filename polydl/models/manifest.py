@@ -104,7 +104,7 @@ def milliseconds(seconds: float | None) -> str:
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """Raises OptionError if there is none, or another version's."""
+    """The manifest in a folder. Raises OptionError if there is none, or another version's."""
     path = folder / MANIFEST
     try:
         with opened(path) as file:

@@ -56,7 +56,10 @@ def add_layer_norm(
 def add_group_norm(
     builder: GraphBuilder, name: str, value: str, groups: int, weight: Array | None, bias: Array | None, epsilon: float
 ) -> None:
-    """Of images, or of rows of channels; weight and bias have an element for each channel, or are 1 and 0."""
+    """Group normalization of images, or of rows of channels.
+
+    Weight and bias have an element for each channel, or are 1 and 0.
+    """
     shape = builder.shape(value)
     need(len(shape) in (3, 4), "it is not over images")
     channels = shape[1]

@@ -27,7 +27,7 @@ LIBXSMM_PACKAGE = "libxsmm-dev"
 
 
 def runtime_path() -> Path:
-    """Raises MissingComponentError if the runtime library was not built."""
+    """The path of the runtime library. Raises MissingComponentError if it was not built."""
     return _find(RUNTIME_FILE, "the polydl runtime library", reinstall_command())
 
 
@@ -47,7 +47,7 @@ def libxsmm_archive() -> tuple[Path, Path]:
 
 @cache
 def runtime() -> Runtime:
-    """Raises MissingComponentError if the runtime library is absent, can't be loaded, or is of another version."""
+    """The runtime library. Raises MissingComponentError if it is absent, can't be loaded, or is of another version."""
     path = runtime_path()
     library = _load(path, "the polydl runtime library", reinstall_command())
     try:
@@ -67,7 +67,7 @@ def libxsmm_library() -> ctypes.CDLL:
 
 
 def libxsmm_version() -> str:
-    """Of the LIBXSMM that emitted C is linked with, such as ``1.17``. Raises MissingComponentError."""
+    """The version of the LIBXSMM that emitted C is linked with, such as ``1.17``. Raises MissingComponentError."""
     return ctypes.string_at(
         ctypes.addressof(ctypes.c_char.in_dll(libxsmm_library(), "polydl_libxsmm_version"))
     ).decode()

@@ -54,7 +54,7 @@ class Budget:
 
 
 def expected_gain(times: Sequence[float | None]) -> float:
-    """By how much of the best time as many candidates again would lower it, if they were like those so far.
+    """The part of the best time by which as many candidates again would lower it, if they were like those so far.
 
     It is what all of the candidates gained over half of them, in the mean over all halves: with the best candidate left
     out of half of all halves, with the best two out of a quarter, and so on. Since those come first that promise most,

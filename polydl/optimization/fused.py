@@ -43,7 +43,7 @@ class FusionResult:
 
     @property
     def speedup(self) -> float | None:
-        """Of the winner over the fastest candidate that fuses nothing; None if either is missing."""
+        """How many times as fast the winner is as the fastest that fuses nothing; None if either is missing."""
         winner, unfused = self.optimization.winner, self.unfused
         if winner is None or unfused is None:
             return None

@@ -18,14 +18,14 @@ from polydl.system.files import temporary_directory
 class PlainBuilding:
     """The builds that variants are compared with; compilers may be at work on some of them."""
 
-    #: The nest as it was written, with the toolchain's own flags, is the first.
+    #: the nest as it was written, with the toolchain's own flags, is the first
     builds: tuple[PlainBuild, ...] = ()
     #: None where nothing is compiled in the background
     building: Building | None = None
 
     @property
     def ids(self) -> frozenset[str]:
-        """Of the builds that are compiled in the background."""
+        """Ids of the builds that are compiled in the background."""
         return frozenset() if self.building is None else self.building.ids
 
     def wait(self, progress: ProgressCallback | None = None) -> Mapping[str, Built]:

@@ -76,7 +76,7 @@ class Applied:
 
     @property
     def directions(self) -> tuple[Directions, ...]:
-        """Of the dependences inside of each nest, by nest index."""
+        """Directions of the dependences inside of each nest, by nest index."""
         return self.rewritten.directions
 
     @cached_property

@@ -236,7 +236,7 @@ def _operand(
 
 
 def last_values(scop: Scop, plan: NestPlan, moves_output: Mapping[int, bool]) -> Iterator[tuple[int, int]]:
-    """Of the loops around a nest's calls, those that don't move the output: place, and value in the last iteration."""
+    """Place, and value in the last iteration, of each loop around a nest's calls that doesn't move the output."""
     box = scop.statement(plan.nest.statements[0]).box
     assert box is not None
     for place, loop in enumerate((*plan.shared, *plan.loops)):

@@ -87,7 +87,7 @@ def walked_bytes(scop: Scop, plan: NestPlan, match: GemmMatch) -> int:
 
 
 def ahead_steps(walked: int, column_bytes: int, fetches_itself: bool, core: Core) -> int:
-    """By how many steps of k calls prefetch A, by where it comes from: 0 for not at all.
+    """How many steps of k ahead calls prefetch A, by where it comes from: 0 for not at all.
 
     ``walked`` are the ``walked_bytes``, and ``column_bytes`` lie between two columns of A. Only with ``fetches_itself``
     does A come from beyond the second-level cache: otherwise earlier calls fetch or copy it.

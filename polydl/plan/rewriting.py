@@ -51,7 +51,7 @@ class RewrittenScop:
 
     @cached_property
     def directions(self) -> tuple[Directions, ...]:
-        """Of the dependences inside of each nest."""
+        """Directions of the dependences inside of each nest, by nest index."""
         return tuple(directions(self.scop, nest, self.dependences, reassociate=self.reassociate) for nest in self.nests)
 
     def matches(self, nest: Nest, kernel: Microkernel) -> tuple[GemmMatch, ...] | NoMatch:

@@ -12,7 +12,7 @@ from polydl.poly.nests import Nest
 
 
 def streamable(scop: Scop, nests: Sequence[Nest], nest: Nest) -> tuple[Array, ...]:
-    """Of the arrays that a nest writes, those of which it needs nothing and nobody needs anything from the caches.
+    """The arrays among those that a nest writes of which nobody, itself included, needs anything from the caches.
 
     All of its statements that touch such an array do so at the same element, in all of their loops another one, and the
     first of them writes it without having read it. No nest that runs later, or in the same loops, touches it. No loop

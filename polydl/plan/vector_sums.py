@@ -20,7 +20,7 @@ _FEWEST_TURNS = 4
 
 
 def vector_sums(scop: Scop, plan: NestPlan, directions: Directions) -> dict[int, dict[str, str]]:
-    """By place in time and statement, the arrays that a vector loop there would have to accumulate in parts.
+    """The arrays that a vector loop would have to accumulate in parts, by its place in time and by statement.
 
     Only where that is allowed.
     """

@@ -42,7 +42,7 @@ def _first_is_fixed(scop: Scop, heavy: NestPlan) -> bool:
 
 
 def first_values(scop: Scop, plan: NestPlan, moves_output: Mapping[int, bool]) -> tuple[tuple[int, int], ...]:
-    """Of the loops around a nest's calls, shared ones first, those that don't move the output.
+    """The loops around a nest's calls, shared ones first, that don't move the output.
 
     Each is given by its place among them all, with its value in its first iteration. Loops inside of which sums begin
     anew are left out.

@@ -49,7 +49,7 @@ def reduction(scop: Scop, statement: Statement) -> Reduction | None:
 
 
 def accumulation(scop: Scop, statement: Statement) -> Reduction | None:
-    """As ``reduction``, but that ``e`` may read other elements of the array of ``x``."""
+    """What ``reduction`` returns, but ``e`` may read other elements of the array of ``x``."""
     body = statement.body
     if body.kind != "op" or len(body.arguments) != 2 or body.arguments[0].kind != "access":
         return None

@@ -66,7 +66,7 @@ def restricted(statement: Statement, domain: isl.Set) -> Statement:
 
 
 def change_of_iterators(name: str, iterators: Sequence[str], old: Sequence[Affine]) -> isl.MultiAff:
-    """From new iterators of a statement of that name to its ``old`` ones, which are forms of the new."""
+    """The map from new iterators of a statement of that name to its ``old`` ones, which are forms of the new."""
     values = ", ".join(form.text(iterators) for form in old)
     return isl.MultiAff(f"{{ {name}[{', '.join(iterators)}] -> {name}[{values}] }}")
 

@@ -61,7 +61,7 @@ def wrapped(text: str, indent: str) -> list[str]:
 
 
 def first_names(names: Sequence[str]) -> str:
-    """As many of them as a line holds, at least one."""
+    """The first of the names, as many of them as a line holds, at least one."""
     for shown in range(len(names), 1, -1):
         lines = wrapped(f"{'  '.join(names[:shown])}{', ...' if shown < len(names) else ''}", "  ")
         if len(lines) == 1:

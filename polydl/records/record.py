@@ -97,7 +97,7 @@ class Record:
 
     @property
     def gflops(self) -> float | None:
-        """By the median time; None if there is none."""
+        """10^9 floating-point operations per second, by the median time; None if there is none."""
         return self.flops / self.seconds_median / 1e9 if self.seconds_median else None
 
     @property

@@ -37,7 +37,7 @@ class AnalysedVariants:
 
     @cached_property
     def failures(self) -> Mapping[int, AnalysisError]:
-        """By the number of each variant whose analysis failed, the error."""
+        """The error of each variant whose analysis failed, by its number."""
         places = enumerate(zip(self.table_of, self.rows, strict=True))
         return {n: self.tables[t].failures[row] for n, (t, row) in places if row in self.tables[t].failures}
 

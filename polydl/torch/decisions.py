@@ -69,7 +69,7 @@ def find(records: Path, digest: str) -> TimingVerdict | None:
 
 
 def keep(records: Path, digest: str, decision: TimingVerdict) -> None:
-    """Raises ResourceError if the directory can't be written, or is not this user's alone."""
+    """Keep a decision. Raises ResourceError if the directory can't be written, or is not this user's alone."""
     folder = records / _FOLDER
     try:
         # Nobody else may write it, whatever the user's mask.

@@ -31,7 +31,7 @@ class Arguments:
 
     @staticmethod
     def bound(signature: inspect.Signature, positional: Sequence[Any], named: Mapping[str, Any]) -> Arguments:
-        """Raises ArgumentError for arguments that a function of the signature does not take."""
+        """Arguments as a function of the signature takes them. Raises ArgumentError for such that it does not take."""
         try:
             bound = signature.bind(*positional, **named)
         except TypeError as error:

@@ -24,7 +24,7 @@ Pair = tuple[int, int]
 
 
 def add_conv(t: Translation) -> None:
-    """Of one or two dimensions, with a number of rows of padding or with as many as keep the size."""
+    """A convolution of one or two dimensions, with a number of rows of padding or with as many as keep the size."""
     weight, bias = t.parameter("weight"), t.parameter("bias")
     assert weight is not None
     value, shape, name = _images(t, "input")

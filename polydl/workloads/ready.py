@@ -116,8 +116,8 @@ def suite(name: str) -> tuple[str, ...]:
     ``conv-other`` the rest. The depthwise layers of three more networks are ``mobilenetv2-depthwise``,
     ``efficientnet-b4-depthwise`` and ``convnext-depthwise``. ``gemm`` gives all products and ``gemm-paper`` the 8 of
     the paper's Table 1. A name that ends with ``.csv`` is a file with the columns ``workload`` (names), or
-    ``channels``, ``filters``, ``height``, ``width``,
-    ``kernel_height``, ``kernel_width``, ``stride`` and ``padding``, or ``m``, ``n`` and ``k``. Raises OptionError.
+    ``channels``, ``filters``, ``height``, ``width``, ``kernel_height``, ``kernel_width``, ``stride``, ``padding``, or
+    ``m``, ``n`` and ``k``. Raises OptionError.
     """
     if name.endswith(".csv"):
         return _suite_of_file(Path(name))

@@ -32,7 +32,7 @@ def moved_read(statement: Statement, read: Access, copy: str, subscripts: tuple[
 
 
 def subscripts_by_loop(statement: Statement, places: Sequence[int]) -> tuple[Affine, ...]:
-    """Of a copy that has a dimension for each of the iterators at ``places``."""
+    """Subscripts of a copy that has a dimension for each of the iterators at ``places``."""
     assert statement.box is not None
     return tuple(iterator_form(place, statement.depth, -statement.box[place][0]) for place in places)
 
@@ -94,7 +94,7 @@ def copied_along(
     groups = dimension_groups(joined)
 
     def subscripts(moved_by: Sequence[int], depth: int) -> tuple[Affine, ...]:
-        """Of the copy, in a statement whose iterators ``moved_by`` are those of the loops."""
+        """Subscripts of the copy in a statement whose iterators ``moved_by`` are those of the loops."""
         single = [iterator_form(own, depth, -box[place][0]) for own, place in zip(moved_by, places, strict=True)]
         return joined_forms(single, extents, groups)
 

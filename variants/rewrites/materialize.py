@@ -68,7 +68,7 @@ class MaterializeRewrite:
         return materialize(scop, step)
 
     def propose(self, request: Request) -> Iterator[Proposal]:
-        """Of products in three loops or more that no microkernel takes: exact operands first, or much smaller ones."""
+        """Operands of products in three loops or more that no microkernel takes: exact ones first, or much smaller."""
         if request.matches or request.statement.depth < 3 or request.statement.box is None:
             return
         for steps in _choices(request.scop, request.statement):

@@ -107,7 +107,7 @@ def unfold(scop: Scop, step: Unfold) -> Scop:
     groups = dimension_groups(step.joined)
 
     def subscripts(forms: Sequence[Affine]) -> tuple[Affine, ...]:
-        """Of the copy, from those of all dimensions before they are ordered and joined."""
+        """Subscripts of the copy, from those of all dimensions before they are ordered and joined."""
         ordered = [Affine(forms[axis].coefficients, forms[axis].constant - lows[axis]) for axis in step.order]
         return joined_forms(ordered, extents, groups)
 

@@ -57,7 +57,7 @@ class _Evolutionary:
 
 
 def inherited(one: Mapping[str, Hashable], other: Mapping[str, Hashable]) -> Weights:
-    """Of two parents' values about one half each, and little of any other."""
+    """Weights by which values are drawn: about one half for those of each parent, and little for any other."""
 
     def weights(name: str, values: Sequence[Hashable]) -> list[float]:
         parents = [each[name] for each in (one, other) if name in each]

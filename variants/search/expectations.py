@@ -53,7 +53,7 @@ class Expectations:
         return min((trial.seconds for trial in self.trials if trial.seconds is not None), default=math.inf)
 
     def fastest(self, count: int) -> list[Variant]:
-        """Of what was measured."""
+        """The fastest variants that were measured, at most so many."""
         passed = [
             (trial.seconds, trial.variant.id, trial.variant) for trial in self.trials if trial.seconds is not None
         ]

@@ -127,7 +127,7 @@ class SpaceNode:
 
     @staticmethod
     def root(space: VariantSpace, least: LeastSeconds) -> SpaceNode:
-        """Of a space and its alternatives, as far as they have variants."""
+        """The root of the tree of a space and its alternatives, as far as they have variants."""
         spaces = (each for each in (space, *space.alternatives) if each.size())
         return SpaceNode(tuple(Alternative(*numbered) for numbered in enumerate(spaces)), least)
 

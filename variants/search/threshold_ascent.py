@@ -157,7 +157,7 @@ class ThresholdAscent:
 
 
 def upper_bound(fastest: int, tried: int, scale: float) -> float:
-    """Of the part of variants that are among the fastest, where so many of those that were tried are.
+    """A bound of the part of variants that are among the fastest, where so many of those that were tried are.
 
     After Streeter and Smith, "A Simple Distribution-Free Approach to the Max k-Armed Bandit Problem" (2006), §3.
     """

@@ -41,7 +41,7 @@ class Shorter:
 
 
 def unrolled_inside(loop: For, context: Context) -> tuple[Shorter, ...] | None:
-    """Of the loops inside a loop those with a shorter last tile, if all of them are to be unrolled there and can be."""
+    """The loops inside a loop that have a shorter last tile, if all are to be unrolled there and can be; else None."""
     inside = [
         node for node in nodes(_without_lets(loop.body)) if not isinstance(node, Assign | Call | Declare | Evaluate)
     ]

@@ -13,7 +13,7 @@ _MIXED = np.uint64(0x9E3779B97F4A7C15)
 
 
 def without_repetitions(count: int, pieces: Sequence[Pieces]) -> tuple[int, list[Pieces], Integers]:
-    """Of ``count`` intervals those that differ, with their pieces, and for each interval which of them stands for it.
+    """How many of ``count`` intervals differ, their pieces, and for each interval which of these stands for it.
 
     ``pieces`` are by statement. Two intervals are the same if they have the same boxes of each statement.
     """

@@ -29,7 +29,7 @@ class Dimension(NamedTuple):
 def single_iterator_points(
     sources: Sequence[Bounds], targets: Sequence[Bounds], equations: Sequence[Linear], dimensions: Sequence[Dimension]
 ) -> list[tuple[Values | None, Values | None]] | None:
-    """By the number of common steps, what ``GroupTable.points`` says without and with ``strict``.
+    """What ``GroupTable.points`` says without and with ``strict``, by the number of common steps.
 
     The arguments are those of ``Group``. None for a group that must be searched.
     """

@@ -122,7 +122,7 @@ class _KeptPositions:
         self._bits = 0
 
     def of(self, image: _Image) -> Positions | None:
-        """As ``image.enumerated()``."""
+        """The positions that ``image.enumerated()`` gives, kept for the next time."""
         if image.identity not in self._known:
             positions = image.enumerated()
             bits = positions.mask.bit_length() if positions is not None else 0
