@@ -15,8 +15,9 @@ from polydl.ir.ingredients import PLAIN, Ingredients
 from polydl.ir.numerics import EXACT, Rounding
 from polydl.machine.core import Core
 from polydl.machine.processors import WIDE_CORE
-from polydl.microkernels.plain_c import PLAIN_C, Writer, tiling_of
+from polydl.microkernels.plain_c import PLAIN_C
 from polydl.microkernels.plain_c_blocks import OutputBlock, block_function
+from polydl.microkernels.plain_c_code import Writer, tiling_of
 from polydl.microkernels.shapes import tile_sizes, tiling_cycles
 
 _GROUP = 4
