@@ -227,82 +227,30 @@ class Writer:
         return "\n".join([*head, *copies, f"  return {prefix}_parts_b;", "}"])
 
     def _run(self, name: str, call: Blocks) -> str:
-        site, prefix, shape, columns = self.site, self.site.prefix, call.shape, call.columns
+        """The function that computes one shape: rows of C two tiles at a time, and in each two blocks of columns."""
+        prefix, shape, columns = self.site.prefix, call.shape, call.columns
         rest = shape.m % (2 * SIDE)
-        whole = shape.m // (2 * SIDE)
+        whole = shape.m - rest
         configurations = TileRegisterSizes(call.groups)
-        entries = []
-        for place in range(0, len(call.blocks), 2):
-            one = call.blocks[place]
-            two = call.blocks[place + 1] if place + 1 < len(call.blocks) else None
-            used = (one[2], two[2] if two else 1)
-            fields: list[int] = []
-            for row, first, _ in (one, two or one):
-                fields += [
-                    row * len(site.offsets_b),
-                    first * columns.stride,
-                    site.rows_c[row] + first * site.ldc,
-                ]
-            entries.append([*fields, int(two is not None), *configurations.of(used, shape.m)])
+        entries = self._pairs(call, configurations)
         starts = [start for row in columns.starts for start in row]
-        common = (
-            f"{columns.length}, {columns.stride}, {columns.advance}, c + block[2] + at, c + block[5] + at, {site.ldc}, "
-            f"count, {call.steps}, {call.groups}, {_kind(site)}, first"
-        )
-        where = "parts_b + block[1], parts_b + block[4], starts + block[0], starts + block[3]"
-
         # Two rows of a tile to be split with each step of k: those of two tiles, over all blocks.
-        units = -(-2 * call.groups // -(-len(call.blocks) // 2)) if self.splits_in_passing else 0
-
-        def walk(end: str, wide: int, column: int, units: int, height: int) -> list[str]:
-            split: list[str] = []
-            rows = f"&rows, {units}, {site.lda}" if units else "0, 0, 0"
-
-            def products(deep: int, fetched: str) -> str:
-                operands = f"parts_a, parts_a, {where}, {common}, {wide}, {deep}"
-                return f"polydl_tile_block({operands}, 0, 0, 0, {rows}, {fetched});"
-
-            if site.again_a:
-                before, after = [], [f"    parts_a += {SIDE * (1 + wide) * call.per_row} * count;"]
-            elif units:
-                buffer, beyond = f"{prefix}_parts_a[{{}} / {2 * SIDE} % 2]", f"at + {2 * SIDE}"
-                left = f"{beyond} < {end} ? {2 * call.groups * call.steps} * count : 0"
-                before = [
-                    f"    const unsigned short *parts_a = {buffer.format('at')};",
-                    f"    struct polydl_rows rows = {{a + {beyond}, {prefix}_offsets_a, {call.steps}, 0, "
-                    f"{left}, {buffer.format(f'({beyond})')}}};",
-                ]
-                after = []
-                split = [f"      rows.unit += {units * call.steps} * count;"]
-            else:
-                before, after = [f"    {name}_a_panel(a, at, {1 + wide}, count, {prefix}_parts_a[0]);"], []
-            return [
-                f"  for (; at < {end}; at += {2 * SIDE}) {{",
-                *before,
-                f"    for (int i = 0; i < {len(entries)}; ++i) {{",
-                "      const long *block = blocks[i];",
-                *products_of_blocks(site, call, column, 6, height, products),
-                *split,
-                "    }",
-                *after,
-                "  }",
-            ]
-
-        parts_a = f"{name}_a(a, count)" if site.again_a else f"{site.prefix}_parts_a[0]"
+        units = -(-2 * call.groups // len(entries)) if self.splits_in_passing else 0
+        parts_a = f"{name}_a(a, count)" if self.site.again_a else f"{prefix}_parts_a[0]"
         body = []
         if whole and units:
             body.append(f"  {name}_a_panel(a, 0, 2, count, {prefix}_parts_a[0]);")
         if whole:
-            body += walk(str(whole * 2 * SIDE), 1, 7, units, 2 * SIDE)
+            body += self._rows(name, call, whole, 2 * SIDE, len(entries), units)
         if rest:
-            body += walk(str(shape.m), int(rest > SIDE), 8, 0, rest)
+            body += self._rows(name, call, shape.m, rest, len(entries), 0)
         return "\n".join(
             [
                 f"static void {name}({self.operands}, long count{self.more})",
                 "{",
                 configurations.text(),
                 f"  static const long blocks[][9] = {{\n{c_table(entries)}\n  }};",
-                *finished_blocks(site, call),
+                *finished_blocks(self.site, call),
                 f"  static const long starts[] = {{{', '.join(map(str, starts))}}};",
                 f"  const {self.part_b} *parts_b = {f'{name}_b(b, count)' if columns.runs else 'b'};",
                 *([f"  const unsigned short *parts_a = {parts_a};"] if rest or not units else []),
@@ -312,6 +260,71 @@ class Writer:
                 "}",
             ]
         )
+
+    def _pairs(self, call: Blocks, configurations: TileRegisterSizes) -> list[list[int]]:
+        """A row of numbers for each two blocks of columns, the second of which the last row may lack.
+
+        Of each block, where it begins among ``starts``, in the rows of B and in C; then whether there are two, and the
+        configurations of tiles for whole rows of tiles and for the last ones.
+        """
+        site = self.site
+        entries = []
+        for place in range(0, len(call.blocks), 2):
+            one = call.blocks[place]
+            two = call.blocks[place + 1] if place + 1 < len(call.blocks) else None
+            used = (one[2], two[2] if two else 1)
+            fields: list[int] = []
+            for row, first, _ in (one, two or one):
+                fields += [
+                    row * len(site.offsets_b),
+                    first * call.columns.stride,
+                    site.rows_c[row] + first * site.ldc,
+                ]
+            entries.append([*fields, int(two is not None), *configurations.of(used, call.shape.m)])
+        return entries
+
+    def _rows(self, name: str, call: Blocks, end: int, height: int, pairs: int, units: int) -> list[str]:
+        """The loop over rows of C up to ``end``, ``height`` at a time, in one or two tiles, with all pairs of blocks.
+
+        With ``units``, so many parts of the next rows of A are split with each step of k.
+        """
+        wide = int(height > SIDE)
+        site, prefix, columns = self.site, self.site.prefix, call.columns
+        rows = f"&rows, {units}, {site.lda}" if units else "0, 0, 0"
+
+        def products(deep: int, fetched: str) -> str:
+            return (
+                "polydl_tile_block(parts_a, parts_a, parts_b + block[1], parts_b + block[4], starts + block[0], "
+                f"starts + block[3], {columns.length}, {columns.stride}, {columns.advance}, c + block[2] + at, "
+                f"c + block[5] + at, {site.ldc}, count, {call.steps}, {call.groups}, {_kind(site)}, first, {wide}, "
+                f"{deep}, 0, 0, 0, {rows}, {fetched});"
+            )
+
+        before, split, after = [f"    {name}_a_panel(a, at, {1 + wide}, count, {prefix}_parts_a[0]);"], [], []
+        if site.again_a:
+            before, after = [], [f"    parts_a += {SIDE * (1 + wide) * call.per_row} * count;"]
+        elif units:
+            buffer, beyond = f"{prefix}_parts_a[{{}} / {2 * SIDE} % 2]", f"at + {2 * SIDE}"
+            left = f"{beyond} < {end} ? {2 * call.groups * call.steps} * count : 0"
+            before = [
+                f"    const unsigned short *parts_a = {buffer.format('at')};",
+                f"    struct polydl_rows rows = {{a + {beyond}, {prefix}_offsets_a, {call.steps}, 0, "
+                f"{left}, {buffer.format(f'({beyond})')}}};",
+            ]
+            split = [f"      rows.unit += {units * call.steps} * count;"]
+        # Places of the configurations in the rows of `_pairs`.
+        configuration = 7 if height == 2 * SIDE else 8
+        return [
+            f"  for (; at < {end}; at += {2 * SIDE}) {{",
+            *before,
+            f"    for (int i = 0; i < {pairs}; ++i) {{",
+            "      const long *block = blocks[i];",
+            *products_of_blocks(site, call, configuration, 6, height, products),
+            *split,
+            "    }",
+            *after,
+            "  }",
+        ]
 
 
 def _operands(site: GemmSite) -> str:
