@@ -140,8 +140,8 @@ def first_use(
 ) -> FirstUse | None:
     """Time calls of those microkernels of which none was timed on this machine before; None if there are no such.
 
-    Those of whose formula all constants are known of this family of processors are not timed: in nests, calls wait for
-    what they do without when they are made again and again, and the family's constants have that in them.
+    A microkernel is not timed where all constants of its formula are known of this family of processors. These have
+    in them what calls in nests wait for; the calls that are timed here are made again and again, and do without.
     The calls take turns with some of all sizes. No step is begun that would last beyond ``seconds``, judged by the
     longest before it. What was timed is kept in ``directory`` (that of the machine's speeds) after each step, and an
     interrupted first use is gone on with by the next one. While another process is at it, this one waits, and takes
@@ -195,7 +195,7 @@ def first_use(
 
 
 def lock_path(directory: Path, cpu_id: str) -> Path:
-    """What a process holds the lock of that times calls."""
+    """The file that a process locks while it times calls."""
     return call_times_path(directory, cpu_id).with_suffix(".lock")
 
 

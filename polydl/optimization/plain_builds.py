@@ -36,9 +36,9 @@ def plain_builds(scop: Scop, toolchain: Toolchain, threads: int, level: Numerics
     One thread, all ``threads`` as the compiler deals them out, and all as OpenMP does: a directive stands before each
     outermost loop that is proved parallel and has as many iterations, or else before the outermost one that is proved
     parallel. A source with OpenMP directives of its own is also built without them in these two ways, but for the
-    second where they stand before the same loops, and for one thread. Each of
-    these is built as it is, and once more with flags by which sums may be reordered, where ``level`` admits that. The
-    other one of gcc and clang takes part where it is installed.
+    second where they stand before the same loops, and for one thread. Each of these is built as it is, and once more
+    with flags by which sums may be reordered, where ``level`` admits that. The other one of gcc and clang takes part
+    where it is installed.
     """
     plain = original(scop)
     fast = fast_flags(level) if _rounds(scop) else ()
