@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
-from clang.cindex import CursorKind, conf
+from clang.cindex import CursorKind
 
 from polydl.frontend.c_types import shape_of
 from polydl.frontend.function_reader import FunctionReader
+from polydl.frontend.operators import ASSIGN, binary_operator
 from polydl.frontend.source import Edit, without_comments
 from polydl.frontend.walk import preorder
 
-_ASSIGN = 22  # of enum CXBinaryOperatorKind
 _TRANSPARENT = (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR)
 _OPERATORS = ("=", "+=", "-=", "*=", "/=")
 _FLOATS = ("float", "double")
@@ -182,7 +182,7 @@ def _chain(statement: Any, text: str) -> Iterator[Edit]:
         if value is None or not _is_assignment(value):
             break
         target = _quoted(next(iter(last.get_children())), text)
-        if _operator(last) != _ASSIGN or target is None:
+        if binary_operator(last) != ASSIGN or target is None:
             return
         targets.append(target)
         last = value
@@ -209,12 +209,7 @@ def _inside(cursor: Any) -> Any:
 def _is_assignment(cursor: Any) -> bool:
     if cursor.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR:
         return True
-    return bool(cursor.kind == CursorKind.BINARY_OPERATOR and _operator(cursor) == _ASSIGN)
-
-
-def _operator(cursor: Any) -> int:
-    """Of enum CXBinaryOperatorKind."""
-    return int(conf.lib.clang_getCursorBinaryOperatorKind(cursor))
+    return bool(cursor.kind == CursorKind.BINARY_OPERATOR and binary_operator(cursor) == ASSIGN)
 
 
 def _only_assignment(statement: Any, text: str) -> _Assignment | None:

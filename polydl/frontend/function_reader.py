@@ -27,6 +27,15 @@ from polydl.frontend.facts import (
     VariableUse,
 )
 from polydl.frontend.loop_headers import integer_value, problem_of
+from polydl.frontend.operators import (
+    ADDRESS_OF,
+    ASSIGN,
+    COMMA,
+    DEREFERENCE,
+    INCREMENTS,
+    binary_operator,
+    unary_operator,
+)
 from polydl.frontend.purity import impurity, pure_function, remedy_of, remedy_of_pointer
 from polydl.frontend.source import line_of, one_line
 from polydl.frontend.unsupported import UNSUPPORTED, named_with_remedy
@@ -37,8 +46,6 @@ from polydl.ir.scop import PureFunction
 _UNPROMOTED = (TypeKind.UINT, TypeKind.LONG, TypeKind.ULONG, TypeKind.LONGLONG, TypeKind.ULONGLONG)
 _WIDE = (TypeKind.LONG, TypeKind.ULONG, TypeKind.LONGLONG, TypeKind.ULONGLONG)
 _INTEGERS = tuple(kind for kind, name in ELEMENTS.items() if name not in ("float", "double"))
-_ASSIGN, _COMMA = 22, 33  # of enum CXBinaryOperatorKind
-_INCREMENTS, _ADDRESS_OF, _DEREFERENCE = (1, 2, 3, 4), 5, 6  # of enum CXUnaryOperatorKind
 
 _OWN_STATEMENT = "make it a statement of its own"
 _COUNTED_DOWN = "count in its last part: for (int i = N - 1; i >= 0; --i)"
@@ -284,10 +291,10 @@ class FunctionReader:
         self._depth -= level
 
     def _binary(self, cursor: Any, statement: bool) -> None:
-        operator = conf.lib.clang_getCursorBinaryOperatorKind(cursor)
+        operator = binary_operator(cursor)
         left, right = cursor.get_children()
         compound = cursor.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR
-        if compound or operator == _ASSIGN:
+        if compound or operator == ASSIGN:
             if not statement:
                 self._add(cursor, "an assignment inside an expression can't be modelled", _OWN_STATEMENT)
             self._expression(left, "update" if compound else "write")
@@ -295,30 +302,26 @@ class FunctionReader:
             with self._index(index):
                 self._expression(right)
             return
-        if operator == _COMMA:
+        if operator == COMMA:
             self._add(cursor, "the comma operator can't be modelled", "write one statement for each part")
         self._expression(left)
         self._expression(right)
 
     def _unary(self, cursor: Any, statement: bool) -> None:
-        operator = conf.lib.clang_getCursorUnaryOperatorKind(cursor)
+        operator = unary_operator(cursor)
         (operand,) = cursor.get_children()
         role: Role = "read"
-        if operator in _INCREMENTS:
+        if operator in INCREMENTS:
             role = "update"
             if not statement:
                 remedy = _COUNTED_DOWN if self._in_header else _OWN_STATEMENT
                 self._add(cursor, "an increment inside an expression can't be modelled", remedy)
-        elif operator == _ADDRESS_OF:
+        elif operator == ADDRESS_OF:
             role = "address"
             self._add(cursor, "taking an address can't be modelled", "use the array's elements with subscripts")
-        elif operator == _DEREFERENCE:
+        elif operator == DEREFERENCE:
             inner = preorder(operand)
-            moves = any(
-                each.kind == CursorKind.UNARY_OPERATOR
-                and conf.lib.clang_getCursorUnaryOperatorKind(each) in _INCREMENTS
-                for each in inner
-            )
+            moves = any(each.kind == CursorKind.UNARY_OPERATOR and unary_operator(each) in INCREMENTS for each in inner)
             names = [each.spelling for each in inner if each.kind == CursorKind.DECL_REF_EXPR]
             remedy = "write it with a subscript: p[0] for *p, p[i] for *(p + i)"
             if moves and names:

@@ -13,13 +13,21 @@ from clang.cindex import Cursor, CursorKind, conf
 
 from polydl.frontend.c_types import ELEMENTS
 from polydl.frontend.counters import LIMITS, Header, wider
+from polydl.frontend.operators import (
+    ADD,
+    ADD_ASSIGN,
+    ASSIGN,
+    COMPARISONS,
+    INCREMENTS,
+    SUBTRACT,
+    SUBTRACT_ASSIGN,
+    binary_operator,
+    unary_operator,
+)
 from polydl.frontend.walk import preorder
 
 _EVALUATED_INTEGER = 1  # of enum CXEvalResultKind
-_COMPARISONS = {11: "<", 12: ">", 13: "<=", 14: ">=", 16: "!="}  # of enum CXBinaryOperatorKind
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
-_ADD, _SUBTRACT, _ASSIGN, _ADD_ASSIGN, _SUBTRACT_ASSIGN = 6, 7, 22, 26, 27  # of the same
-_STEPS = {1: 1, 2: -1, 3: 1, 4: -1}  # of enum CXUnaryOperatorKind
 _ADVANCING = (CursorKind.UNARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR, CursorKind.BINARY_OPERATOR)
 _NAMES = (CursorKind.VAR_DECL, CursorKind.DECL_REF_EXPR)
 _TRANSPARENT = (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR)
@@ -77,7 +85,7 @@ def _initialized(initial: Any) -> tuple[Any, int | None]:
         declared = list(initial.get_children())
         if len(declared) == 1 and declared[0].kind == CursorKind.VAR_DECL:
             return declared[0], integer_value(declared[0])
-    if initial.kind == CursorKind.BINARY_OPERATOR and _operator(initial) == _ASSIGN:
+    if initial.kind == CursorKind.BINARY_OPERATOR and binary_operator(initial) == ASSIGN:
         target, value = initial.get_children()
         if target.kind == CursorKind.DECL_REF_EXPR:
             return target.referenced, integer_value(value)
@@ -89,9 +97,9 @@ def _step(advance: Any, counter: Any) -> int | None:
     if not _is(target, counter):
         return None
     if advance.kind == CursorKind.UNARY_OPERATOR:
-        return _STEPS.get(conf.lib.clang_getCursorUnaryOperatorKind(advance))
+        return INCREMENTS.get(unary_operator(advance))
     if advance.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR:
-        sign = {_ADD_ASSIGN: 1, _SUBTRACT_ASSIGN: -1}.get(_operator(advance), 0)
+        sign = {ADD_ASSIGN: 1, SUBTRACT_ASSIGN: -1}.get(binary_operator(advance), 0)
         return sign * (integer_value(amount[0]) or 0) or None
     return None
 
@@ -99,29 +107,25 @@ def _step(advance: Any, counter: Any) -> int | None:
 def _is_uneven(advance: Any) -> bool:
     """Whether a loop's header changes its counter otherwise than by adding or subtracting: ``i *= 2``."""
     if advance.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR:
-        return _operator(advance) not in (_ADD_ASSIGN, _SUBTRACT_ASSIGN)
-    if advance.kind != CursorKind.BINARY_OPERATOR or _operator(advance) != _ASSIGN:
+        return binary_operator(advance) not in (ADD_ASSIGN, SUBTRACT_ASSIGN)
+    if advance.kind != CursorKind.BINARY_OPERATOR or binary_operator(advance) != ASSIGN:
         return False
     _, value = advance.get_children()
     while value.kind in _TRANSPARENT and len(inner := list(value.get_children())) == 1:
         (value,) = inner
-    return value.kind == CursorKind.BINARY_OPERATOR and _operator(value) not in (_ADD, _SUBTRACT)
+    return value.kind == CursorKind.BINARY_OPERATOR and binary_operator(value) not in (ADD, SUBTRACT)
 
 
 def _comparison(condition: Any, counter: Any) -> tuple[str, int] | None:
     """The operator, with the counter on its left, and the constant on its right."""
-    if condition.kind != CursorKind.BINARY_OPERATOR or _operator(condition) not in _COMPARISONS:
+    if condition.kind != CursorKind.BINARY_OPERATOR or binary_operator(condition) not in COMPARISONS:
         return None
-    operator = _COMPARISONS[_operator(condition)]
+    operator = COMPARISONS[binary_operator(condition)]
     left, right = condition.get_children()
     if _is(right, counter):
         left, right, operator = right, left, _MIRRORED[operator]
     bound = integer_value(right) if _is(left, counter) else None
     return None if bound is None else (operator, bound)
-
-
-def _operator(cursor: Any) -> int:
-    return int(conf.lib.clang_getCursorBinaryOperatorKind(cursor))
 
 
 def _is(cursor: Any, counter: Any) -> bool:

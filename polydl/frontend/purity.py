@@ -12,6 +12,7 @@ from clang.cindex import CursorKind, StorageClass, conf
 
 from polydl.bfloat16 import CONVERSIONS
 from polydl.frontend.c_types import ELEMENTS, shape_of
+from polydl.frontend.operators import ADDRESS_OF, DEREFERENCE, unary_operator
 from polydl.frontend.walk import preorder
 from polydl.ir.scop import PureFunction
 
@@ -47,7 +48,7 @@ _BRANCHES = frozenset(
         CursorKind.WHILE_STMT,
     )
 )
-_POINTER_OPERATORS = (5, 6)  # address-of and dereference, of enum CXUnaryOperatorKind
+_POINTER_OPERATORS = (ADDRESS_OF, DEREFERENCE)
 
 
 _ALLOCATING = frozenset(("malloc", "calloc", "realloc", "aligned_alloc", "free"))
@@ -140,7 +141,7 @@ def _body_impurity(cursor: Any, definition: Any, main_file: str, callers: tuple[
         return "it uses memory or assembly"
     if kind == CursorKind.VAR_DECL and cursor.storage_class == StorageClass.STATIC:
         return f"it keeps state in {cursor.spelling}"
-    if kind == CursorKind.UNARY_OPERATOR and conf.lib.clang_getCursorUnaryOperatorKind(cursor) in _POINTER_OPERATORS:
+    if kind == CursorKind.UNARY_OPERATOR and unary_operator(cursor) in _POINTER_OPERATORS:
         return "it uses pointers"
     if kind == CursorKind.DECL_REF_EXPR:
         referenced = cursor.referenced

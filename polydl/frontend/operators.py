@@ -1,0 +1,26 @@
+"""C's operators as libclang numbers them. Runs in the child process that holds libclang."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from clang.cindex import conf
+
+# Of enum CXBinaryOperatorKind.
+ADD, SUBTRACT, ASSIGN, ADD_ASSIGN, SUBTRACT_ASSIGN, COMMA = 6, 7, 22, 26, 27, 33
+#: of the same, as C writes them
+COMPARISONS = {11: "<", 12: ">", 13: "<=", 14: ">=", 16: "!="}
+# Of enum CXUnaryOperatorKind.
+ADDRESS_OF, DEREFERENCE = 5, 6
+#: of the same: what each increment or decrement adds to its operand
+INCREMENTS = {1: 1, 2: -1, 3: 1, 4: -1}
+
+
+def binary_operator(cursor: Any) -> int:
+    """The operator of a binary operation, an assignment or a compound one."""
+    return int(conf.lib.clang_getCursorBinaryOperatorKind(cursor))
+
+
+def unary_operator(cursor: Any) -> int:
+    """The operator of a unary operation."""
+    return int(conf.lib.clang_getCursorUnaryOperatorKind(cursor))
