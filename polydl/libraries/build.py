@@ -15,14 +15,14 @@ from polydl.frontend.child import fork_server
 from polydl.ir.kernel import KernelSource
 from polydl.ir.scop import Scop
 from polydl.libraries.accumulators import without_sums
-from polydl.libraries.candidates import proved, searched_kernels, usual_kernels
+from polydl.libraries.candidates import proved, searched_kernels, usual_candidates
 from polydl.libraries.chosen import ChosenLibrary, LibrarySettings, MeasuredShapes
 from polydl.libraries.cover import smallest_cover
 from polydl.libraries.decision import fitted, kernels_of
 from polydl.libraries.emit import emitted
 from polydl.libraries.kernel import Kernel
 from polydl.libraries.measuring import ShapeMeasuring
-from polydl.libraries.product import SymbolicProduct, symbolic_product
+from polydl.libraries.product import SymbolicProduct
 from polydl.libraries.ranges import (
     LeadingDimension,
     Size,
@@ -135,7 +135,7 @@ def library(
     with fork_server():
         nest = read_symbolic(read, sizes, leading)
         taken = _read_shapes(read, sizes, target, shapes, seed, timeout_seconds)
-    product = symbolic_product(nest)
+    product, usual = usual_candidates(nest, target)
     exported = Naming(name, prefix).of(nest.scop.function.name)
     toolchain = Toolchain.find(compiler)
 
@@ -154,7 +154,6 @@ def library(
             shared_for=[*taken.scops, *taken.further_scops],
         ) as measuring,
     ):  # fmt: skip
-        usual = proved(nest, product, usual_kernels(nest, product, target), target)
         candidates = {each.id: each for each in usual}
         for number, scop in enumerate(taken.scops):
             winners = searched_kernels(
