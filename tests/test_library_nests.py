@@ -281,7 +281,9 @@ def test_answers_are_those_of_the_source(tmp_path: Path, name: str) -> None:
             if nest.source.array(array).storage == "parameter":
                 kind = {"float": np.float32, "double": np.float64, "int": np.int32, "signed char": np.int8}
                 element = nest.source.array(array).element
-                values = random.integers(-99, 99, extents) if name.startswith("integers") else random.random(extents) - 0.5
+                values = (
+                    random.integers(-99, 99, extents) if name.startswith("integers") else random.random(extents) - 0.5
+                )
                 given[array] = from_float(values) if element == "bfloat16" else values.astype(kind[element])
         factor = -3 if name == "integers with factors" else 1.5
         factors = {each.name: factor for each in nest.source.function.parameters if each.name == "alpha"}
