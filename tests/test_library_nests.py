@@ -291,9 +291,9 @@ def test_answers_are_those_of_the_source(tmp_path: Path, name: str) -> None:
         tuned(**sizes, **factors, **given)
         source(**sizes, **factors, **expected)
         for array in written & given.keys():
-            results = [to_float(each[array]) if rounded(array) else each[array] for each in (given, expected)]
+            result, answer = (to_float(each[array]) if rounded(array) else each[array] for each in (given, expected))
             tolerance = 1e-2 if rounded(array) else 1e-4
-            assert np.allclose(*results, rtol=tolerance, atol=tolerance / 10), (sizes, array)
+            assert np.allclose(result, answer, rtol=tolerance, atol=tolerance / 10), (sizes, array)
 
 
 def test_a_sum_that_no_array_can_hold_is_one_variable_in_plain_loops(tmp_path: Path) -> None:
