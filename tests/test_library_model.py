@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import ceil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,11 +12,16 @@ from chance import picks_by_lot
 from machines import machine_with
 from symbolic_nests import product, symbolic
 
+from polydl.errors import OptionError
+from polydl.execute.toolchain import Toolchain
 from polydl.learning.metrics import geomean
+from polydl.libraries.chosen import ChosenLibrary, LibrarySettings
 from polydl.libraries.configurations import Configurations, every_configuration
+from polydl.libraries.decision import Leaf
 from polydl.libraries.kernel import Kernel
 from polydl.libraries.product import symbolic_product
 from polydl.libraries.ranges import size_ranges
+from polydl.libraries.refine import measured_further
 from polydl.libraries.regression import fitted
 from polydl.libraries.shapes import Shape, sampled_shapes
 
@@ -55,6 +61,28 @@ def test_what_it_selects_at_new_shapes_is_close_to_the_best(tmp_path: Path) -> N
     reached = geomean([min(times) / times[pick] for times, pick in zip(computed, picks, strict=True)])
     # Of ten picks by lot one is close to the best as well.
     assert reached > max(0.9, picks_by_lot(computed).max())
+
+
+@pytest.mark.parametrize("size", [5.5, "5", 0, -3])
+def test_what_is_no_size_is_refused(tmp_path: Path, size: Any) -> None:
+    nest = symbolic(product(), tmp_path, RANGES)
+    form, shape = symbolic_product(nest), {"M": 1, "N": 16, "K": 8}
+    library = ChosenLibrary(
+        nest, form, machine_with(1, 32), Toolchain(Path("gcc"), "gcc", "12.2", ()), {}, Leaf("original"), (shape,),
+        ({"original": 1.0},), {}, LibrarySettings(10, 1.1, 0, False, 60.0), lambda _: nest.scop,
+    )  # fmt: skip
+    wrong = {**shape, "M": size}
+    with pytest.raises(OptionError, match="select: the size M is"):
+        library.select(**wrong)
+    with pytest.raises(OptionError, match="select: 0 configurations"):
+        library.select(0, **shape)
+    with pytest.raises(OptionError, match="refine: "):
+        measured_further(library, [wrong], top_k=1, progress=None)
+    if isinstance(size, int):
+        assert library.chosen(**wrong) == "original"
+    else:
+        with pytest.raises(OptionError, match="chosen: the size M is"):
+            library.chosen(**wrong)
 
 
 def test_kernels_without_a_product_are_told_apart_by_their_ids(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from machines import machine_with
 from marks import parametrized
 from symbolic_nests import RANGES, product, symbolic
 
-from polydl.errors import UserError
+from polydl.errors import OptionError, UserError
 from polydl.ir import variant as ir_variant
 from polydl.ir.variant import NestStep, Variant
 from polydl.libraries.blocking import Blocking, BlockingLoop, of_variant, usual_blockings
@@ -132,12 +132,29 @@ def test_a_nest_for_one_size_alone_has_no_range_of_it(tmp_path: Path) -> None:
     assert raised.value.remedy == "-D N=8 in place of the range"
 
 
+def test_sizes_at_which_a_nest_is_none_are_named(tmp_path: Path) -> None:
+    text = "void f(int N, float y[N - 2])\n{\n  for (int i = 0; i < N - 2; ++i)\n    y[i] = 1;\n}\n"
+    with pytest.raises(UserError, match=r"with N=1 the nest can't be read: .*negative size") as raised:
+        symbolic(text, tmp_path, ("N=1..9",))
+    assert "ranges" in str(raised.value.remedy)
+
+
+def test_a_function_that_the_file_lacks_is_named_where_sizes_are_given(tmp_path: Path) -> None:
+    path = tmp_path / "nest.c"
+    path.write_text(product(), encoding="utf-8")
+    with pytest.raises(OptionError, match="there is no function another") as raised:
+        parse(path, function="another", defines={"M": 8, "N": 8, "K": 8})
+    assert raised.value.remedy == "choose one of: gemm"
+
+
 def test_only_integer_parameters_have_ranges(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="Q is no integer parameter of the function") as raised:
         symbolic(product(), tmp_path, (*RANGES, "Q=1..3"))
     assert "-D NAME=VALUE" in str(raised.value)
     with pytest.raises(UserError, match="M is no integer parameter"):
         symbolic("#define M 8\n" + product().replace("int M, ", ""), tmp_path)
+    with pytest.raises(UserError, match=r"range A=1\.\.3: A is no integer parameter of the function"):
+        symbolic(product(), tmp_path, (*RANGES, "A=1..3"))
     with pytest.raises(UserError, match="value of K"):
         symbolic(product(), tmp_path, RANGES[:2])
 

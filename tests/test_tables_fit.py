@@ -11,7 +11,7 @@ from library_kernels import DECISION, KERNELS
 from marks import parametrized
 from nest_factory import convolution, make_scop, matmul
 from page_documents import document as run_document
-from symbolic_nests import product, symbolic
+from symbolic_nests import RANGES, product, symbolic
 from test_explain import planned
 from test_shown import longest
 
@@ -68,7 +68,8 @@ def test_many_nests_have_their_times_and_folders(width: int, tmp_path: Path) -> 
 
 @parametrized("verbose", [False, True], quick=2)
 def test_a_library_has_its_kernels_and_the_shapes_that_lose_most(width: int, verbose: bool, tmp_path: Path) -> None:
-    nest = symbolic(product("A[i][k]", "B[k][j]", "float", ""), tmp_path)
+    text = product().replace("int K,", "int K, int lda,").replace("A[M][K]", "A[M][lda]")
+    nest = symbolic(text, tmp_path, (*RANGES, "lda=K.."))
     kernels = {name: Kernel(blocking=blocking) for name, blocking in KERNELS.items()}
     shapes = tuple({"M": m, "N": n, "K": k} for m in (1, 25, 60) for n in (2, 50) for k in (9, 40))
     # The kernel that the decision takes is the slowest one, more so for few terms.

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @click.option(
     "--shapes", type=click.IntRange(min=1), default=24, show_default=True, metavar="N",
-    help="Optimize at so many sampled shapes, and decide at eight times as many more.",
+    help="Optimize at so many sampled shapes, and decide at 25 times as many more.",
 )  # fmt: skip
 @click.option(
     "--top-k", type=click.IntRange(min=1), default=3, show_default=True, metavar="K",

@@ -145,7 +145,10 @@ def _bound_parameters(unit: Any, text: str, defines: Mapping[str, str], name: st
         functions = [choose(functions, marked_regions(text, file, inactive(unit, text)), name, file)[0]]
     except PolydlError:
         # Without its macros the file may not parse yet, so that any function of that name counts.
-        functions = [function for function in functions if name in (None, function.spelling)]
+        named = [function for function in functions if name in (None, function.spelling)]
+        # A name that the file doesn't have is refused later, by ``choose``, if the macros spoil no function until then.
+        absent = name is not None and not re.search(rf"\b{re.escape(name)}\b", text)
+        functions = functions if absent else named
     bound = {}
     for function in functions:
         for parameter in function.get_arguments():

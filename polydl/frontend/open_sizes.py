@@ -71,21 +71,27 @@ def open_statements(scop: Scop, sizes: Collection[str]) -> tuple[OpenStatement, 
             folder=folder,
             timeout_seconds=_TIMEOUT_SECONDS,
         )
-        described = pet_pass(job, clang_pass(job), find_pet_library(None))
+        facts = clang_pass(job)
+        described = pet_pass(job, facts, find_pet_library(None))
+    # What pet reads is longer or shorter: it has literals for known integers, and arrays for integers that hold data.
+    lines = [text.count("\n", 0, facts.shown.origins[each["start"]]) + 1 for each in described["statements"]]
+    data = {variable.shown: variable.name for variable in facts.variables if variable.carries_data}
     return tuple(
-        OpenStatement(
-            each["domain"], text.count("\n", 0, each["start"]) + 1, tuple(_accesses(each["body"])), each["body"]
-        )
-        for each in described["statements"]
+        OpenStatement(each["domain"], line, tuple(_accesses(each["body"], data)), each["body"])
+        for each, line in zip(described["statements"], lines, strict=True)
         if not each["kill"] and each["body"] is not None and each["body"]["text"] != "assume"
     )
 
 
-def _accesses(expression: Mapping[str, Any]) -> Iterator[OpenAccess]:
+def _accesses(expression: Mapping[str, Any], data: Mapping[str, str]) -> Iterator[OpenAccess]:
+    """The accesses of an expression. ``data`` has the integers that pet reads as arrays, by the names of these."""
     if expression["kind"] == "access":
         index = isl.MultiPwAff(expression["index"])
         array = index.get_tuple_name(isl.dim_type.out)
-        if array is not None:
+        if array in data:
+            scalar = index.drop_dims(isl.dim_type.out, 0, index.dim(isl.dim_type.out))
+            yield OpenAccess(data[array], str(scalar.set_tuple_name(isl.dim_type.out, data[array])), ())
+        elif array is not None:
             subscripts = [
                 _polynomial(index.get_pw_aff(place), expression["arguments"])
                 for place in range(index.dim(isl.dim_type.out))
@@ -93,7 +99,7 @@ def _accesses(expression: Mapping[str, Any]) -> Iterator[OpenAccess]:
             yield OpenAccess(array, expression["index"], tuple(subscripts))
         return
     for argument in expression["arguments"]:
-        yield from _accesses(argument)
+        yield from _accesses(argument, data)
 
 
 def _polynomial(form: isl.PwAff, arguments: list[Mapping[str, Any]]) -> Polynomial | None:

@@ -15,14 +15,14 @@ from polydl.frontend.child import fork_server
 from polydl.ir.kernel import KernelSource
 from polydl.ir.scop import Scop
 from polydl.libraries.accumulators import without_sums
-from polydl.libraries.candidates import proved, searched_kernels, usual_kernels
+from polydl.libraries.candidates import proved, searched_kernels, usual_candidates
 from polydl.libraries.chosen import ChosenLibrary, LibrarySettings, MeasuredShapes
 from polydl.libraries.cover import smallest_cover
 from polydl.libraries.decision import fitted, kernels_of
 from polydl.libraries.emit import emitted
 from polydl.libraries.kernel import Kernel
 from polydl.libraries.measuring import ShapeMeasuring
-from polydl.libraries.product import SymbolicProduct, symbolic_product
+from polydl.libraries.product import SymbolicProduct
 from polydl.libraries.ranges import (
     LeadingDimension,
     Size,
@@ -135,7 +135,7 @@ def library(
     with fork_server():
         nest = read_symbolic(read, sizes, leading)
         taken = _read_shapes(read, sizes, target, shapes, seed, timeout_seconds)
-    product = symbolic_product(nest)
+    product, usual = usual_candidates(nest, target)
     exported = Naming(name, prefix).of(nest.scop.function.name)
     toolchain = Toolchain.find(compiler)
 
@@ -154,7 +154,6 @@ def library(
             shared_for=[*taken.scops, *taken.further_scops],
         ) as measuring,
     ):  # fmt: skip
-        usual = proved(nest, product, usual_kernels(nest, product, target), target)
         candidates = {each.id: each for each in usual}
         for number, scop in enumerate(taken.scops):
             winners = searched_kernels(
@@ -223,7 +222,11 @@ def _read_shapes(
 
     @cache
     def scop_of(*values: int) -> Scop:
-        return read({each.name: value for each, value in zip(sizes, values, strict=True)})
+        shape = {each.name: value for each, value in zip(sizes, values, strict=True)}
+        try:
+            return read(shape)
+        except UserError as error:
+            raise _unreadable(shape, error) from error
 
     def measurable(shape: Shape, part: float = 1.0) -> bool:
         scop = scop_of(*shape.values())
@@ -295,7 +298,7 @@ def read_symbolic(
         scop = read({**shape, **{each.name: shape[each.least] + 1 for each in leading}})
     except OptionError as error:
         for each in every_size(ranges, leading):
-            if error.message.startswith(f"-D {each.name}="):
+            if error.message.startswith((f"-D {each.name}=", f"{each.name} is a parameter that isn't an integer")):
                 raise not_a_parameter(each, error.file or "", None, "the function") from None
         raise
     check_parameters(scop, every_size(ranges, leading))
@@ -309,9 +312,18 @@ def _read_elsewhere(read: Callable[[Shape], Scop], shape: Shape, ranges: Sequenc
     except UserError as error:
         single = next((sizes for sizes in ranges if sizes.count == 1), None)
         if single is None:
-            raise
+            raise _unreadable(shape, error) from error
         raise OptionError(
             f"the range {single} has one size, and with {shape[single.name]} the nest can't be read: {error.message}",
             file=error.file, line=error.line, construct=error.construct,
             remedy=f"-D {single.name}={single.low} in place of the range",
         ) from error  # fmt: skip
+
+
+def _unreadable(shape: Shape, error: UserError) -> OptionError:
+    """The error for a shape of the ranges at which a nest can't be read that can be at others."""
+    return OptionError(
+        f"with {', '.join(f'{name}={size}' for name, size in shape.items())} the nest can't be read: {error.message}",
+        file=error.file, line=error.line, construct=error.construct,
+        remedy="begin and end the ranges at sizes for which the source is valid, such as extents above zero",
+    )  # fmt: skip

@@ -13,7 +13,8 @@ from polydl.ir.variant import NestStep, Parallel, Variant
 from polydl.libraries.blocking import Blocking, of_variant, packings, usual_blockings
 from polydl.libraries.kernel import Kernel, broken, distributed, planned
 from polydl.libraries.kernel_code import KernelLoops, kernel_code
-from polydl.libraries.product import SymbolicProduct
+from polydl.libraries.linear import OPEN
+from polydl.libraries.product import SymbolicProduct, symbolic_product
 from polydl.libraries.product_code import ProductCode
 from polydl.libraries.symbolic import SymbolicNest
 from polydl.machine import Machine
@@ -25,6 +26,19 @@ from polydl.poly.legality import parallel_is_legal
 _MAX_VARIANTS = 200
 # What is searched: the microkernel whose register blocks a library has, and no products left out.
 _MICROKERNEL = "c"
+
+
+def usual_candidates(nest: SymbolicNest, machine: Machine) -> tuple[SymbolicProduct | None, list[Kernel]]:
+    """The product that register blocks compute, and the usual kernels that are legal at all sizes of the ranges.
+
+    Where no kernel with the product is, such as for sums that end up in an array of another type, all statements run in
+    plain loops, and there is no product.
+    """
+    product = symbolic_product(nest)
+    kernels = proved(nest, product, usual_kernels(nest, product, machine), machine)
+    if product is not None and not kernels:
+        return None, proved(nest, None, usual_kernels(nest, None, machine), machine)
+    return product, kernels
 
 
 def usual_kernels(nest: SymbolicNest, product: SymbolicProduct | None, machine: Machine) -> tuple[Kernel, ...]:
@@ -45,16 +59,36 @@ def usual_kernels(nest: SymbolicNest, product: SymbolicProduct | None, machine: 
 
 
 def _of_loops(nest: SymbolicNest, parallel: bool, product: SymbolicProduct | None) -> list[Kernel]:
-    """The loops of all statements but the product's: each nest by itself, and nests that share outer loops."""
-    kernels = [kernel_of(nest, (), parallel, product)]
-    if product is None:
-        deepest = max((depth for _, depth in _groups(nest)), default=0)
-        for loops in range(1, deepest + 1):
-            shared = tuple(
-                SharedLoops(names, min(depth, loops), parallel, fixed=True) for names, depth in _groups(nest) if depth
-            )
-            kernels.append(kernel_of(nest, shared, parallel, None))
+    """The loops of all statements but the product's: each nest by itself, and nests that share outer loops.
+
+    Beside a product, nests share loops only where a variable would else need memory that grows with the sizes.
+    """
+    if product is not None:
+        return [kernel_of(nest, _around_variables(nest, parallel, product), parallel, product)]
+    kernels = [kernel_of(nest, (), parallel, None)]
+    deepest = max((depth for _, depth in _groups(nest)), default=0)
+    for loops in range(1, deepest + 1):
+        shared = tuple(
+            SharedLoops(names, min(depth, loops), parallel, fixed=True) for names, depth in _groups(nest) if depth
+        )
+        kernels.append(kernel_of(nest, shared, parallel, None))
     return kernels
+
+
+def _around_variables(nest: SymbolicNest, parallel: bool, product: SymbolicProduct) -> tuple[SharedLoops, ...]:
+    """The loops that statements beside a product share since they use variables of the region, such as a row's sum."""
+    variables = {
+        each.name
+        for each in nest.scop.arrays
+        if each.storage == "local" and not each.view_of and OPEN in nest.extents.get(each.name, ())
+    }
+    return tuple(
+        SharedLoops(names, depth, parallel, fixed=True)
+        for names, depth in _groups(nest)
+        if depth
+        and product.statement not in names
+        and any(access.array in variables for name in names for access in nest.scop.statement(name).accesses)
+    )
 
 
 def _groups(nest: SymbolicNest) -> list[tuple[tuple[str, ...], int]]:
@@ -155,9 +189,12 @@ def searched_kernels(
             return None
         blocking = of_variant(applied, product, machine, element_bytes(nest, product))
         of_product = applied.plan.nest_of(product.statement).nest.index
+        if blocking is None:
+            return None
+        shared = _around_variables(nest, blocking.on_threads, product)
         others = [step for step in variant.nest_steps if step.nest != of_product]
-        plain = _with_steps(others)
-        return None if blocking is None or plain is None else replace(plain, blocking=blocking)
+        plain = kernel_of(nest, shared, blocking.on_threads, product) if shared else _with_steps(others)
+        return None if plain is None else replace(plain, blocking=blocking)
 
     microkernel = _MICROKERNEL if product is not None else "none"
     generated = generate_variants(

@@ -26,6 +26,13 @@ if TYPE_CHECKING:
     from polydl.libraries.learned import LearnedModel, Selected
 
 
+def check_integers(call: str, sizes: Mapping[str, object]) -> None:
+    """Check that the sizes of a call are integers, which ``call`` names. Raises OptionError."""
+    for name, size in sizes.items():
+        if not hasattr(size, "__index__"):
+            raise OptionError(f"{call}: the size {name} is a {type(size).__name__}", remedy="pass an integer")
+
+
 @dataclass(frozen=True)
 class LibrarySettings:
     """How a library is measured and chosen: the arguments of ``library`` of these names."""
@@ -100,12 +107,16 @@ class ChosenLibrary:
         ]
 
     def chosen(self, **sizes: int) -> str:
-        """What runs at a shape: the id of a kernel, or "original". Raises OptionError for a size that is missing."""
+        """What runs at a shape: the id of a kernel, or "original".
+
+        Raises OptionError for a size that is missing or no integer.
+        """
         names = [each.name for each in self.nest.ranges]
         if not set(names) <= set(sizes) <= set(self.nest.sizes):
             raise OptionError(
                 f"chosen({', '.join(sizes)}): the sizes are {', '.join(names)}", remedy="give each of them"
             )
+        check_integers("chosen", sizes)
         inside = all(each.low <= sizes[each.name] <= each.high for each in self.nest.ranges) and all(
             sizes.get(each.name, sizes[each.least]) >= sizes[each.least] for each in self.nest.leading
         )
@@ -115,13 +126,19 @@ class ChosenLibrary:
         """What a model learned from the library's measurements expects to be fastest at a shape, measured or not.
 
         Of all configurations, not of the library's kernels alone, the ``most`` fastest, the best first. Raises
-        OptionError for a size that is missing or that has no range.
+        OptionError for a size that is missing, that has no range or that is none, and for a ``most`` below 1.
         """
         names = [each.name for each in self.nest.ranges]
         if set(names) != set(sizes):
             raise OptionError(
                 f"select({', '.join(sizes)}): the sizes are {', '.join(names)}", remedy="give each of them"
             )
+        check_integers("select", sizes)
+        for name, size in sizes.items():
+            if size < 1:
+                raise OptionError(f"select: the size {name} is {size}", remedy="at least 1")
+        if most < 1:
+            raise OptionError(f"select: {most} configurations are none", remedy="at least 1")
         return self.model.fastest(sizes, most)
 
     @cached_property

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from polydl.errors import OptionError
 from polydl.libraries.candidates import proved
-from polydl.libraries.chosen import ChosenLibrary, MeasuredShapes
+from polydl.libraries.chosen import ChosenLibrary, MeasuredShapes, check_integers
 from polydl.libraries.measuring import ShapeMeasuring
 from polydl.libraries.shapes import Shape
 from polydl.libraries.unit import alone
@@ -54,6 +54,7 @@ def measured_further(
 
 
 def _check(library: ChosenLibrary, shape: Shape) -> None:
+    check_integers("refine", shape)
     names = [each.name for each in library.nest.ranges]
     wrong = [each for each in library.nest.ranges if not each.low <= shape.get(each.name, 0) <= each.high]
     if set(shape) != set(names) or wrong:

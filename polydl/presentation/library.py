@@ -43,11 +43,13 @@ def library_text(library: Library, *, verbose: bool) -> str:
     lines.append(f"Files  {library.files['c'].parent}")
     lines += [*(wrapped("  ".join(names), "  ") if verbose else [first_names(names)]), ""]
     shown = sorted(range(len(slowdowns)), key=lambda number: -slowdowns[number])
-    shapes = table(*library.nest.sizes, "time", "slow-down", "kernel", right=(*library.nest.sizes, "time", "slow-down"))
+    # Shapes have no leading dimensions: these are the sizes that they are at least.
+    sizes = [each.name for each in library.nest.ranges]
+    shapes = table(*sizes, "time", "slow-down", "kernel", right=(*sizes, "time", "slow-down"))
     for number in shown if verbose else shown[:_SHOWN_SHAPES]:
         shape, kernel = library.shapes[number], choose(library.decision, library.shapes[number])
         shapes.add_row(
-            *(str(shape[name]) for name in library.nest.sizes),
+            *(str(shape[name]) for name in sizes),
             duration(library.times[number][kernel]),
             f"{slowdowns[number]:.2f}",
             kernel,
