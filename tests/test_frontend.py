@@ -406,3 +406,25 @@ def test_casts_have_the_types_that_elements_have(tmp_path: Path) -> None:
     )
     casts = [node.text for node in parse(path).statements[0].body.walk() if node.kind == "cast"]
     assert casts == ["unsigned char", "short", "long", "double"]
+
+
+def test_local_integers_that_hold_data_keep_the_types_of_what_they_are_computed_from(tmp_path: Path) -> None:
+    path = tmp_path / "nest.c"
+    path.write_text(
+        "#include <stdint.h>\n#include <stddef.h>\n"
+        "void f(const int a[9], const int b[9], int zero, long p[9], long q[9], long r[9], long s[9], long t[9])\n{\n"
+        "  int64_t sum = 0;\n  for (int i = 0; i < 9; i++) {\n"
+        "    int64_t product = (int64_t)a[i] * b[i];\n    p[i] = product;\n"
+        "    long rounded = a[i] + (1LL << 40);\n    q[i] = rounded;\n"
+        "    long offset = (long)zero * 100000;\n    r[i] = offset;\n"
+        "    sum += (int64_t)a[i] * b[i];\n    s[i] = sum;\n"
+        "    size_t at = (size_t)i / 2;\n    t[i] = a[at];\n  }\n}\n"
+    )
+    kinds = {
+        access.array: [node.text for node in each.body.walk() if node.kind == "cast"]
+        for each in parse(path).statements
+        for access in each.accesses
+        if access.kind == "write"
+    }
+    expected = {"product": ["long"], "rounded": ["long long"], "offset": ["long"], "sum": ["long"], "t": []}
+    assert {array: kinds[array] for array in expected} == expected
