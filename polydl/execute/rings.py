@@ -31,8 +31,8 @@ MODULUS = 2**31 - 1
 # Literals that a transform writes are quotients of small numbers, rounded.
 _LARGEST_DENOMINATOR = 1 << 14
 
-# Numbers of <float.h> that are no fractions. The compiler converts a literal that no integer can hold to another one than
-# the processor does.
+# Numbers of <float.h> that are no fractions. What no integer can hold is converted by compilers to another one than by
+# processors.
 _LARGEST = {"FLT_MAX": "3.40282347e+38f", "DBL_MAX": "1.7976931348623157e+308"}
 _DIRECTIVE_ABOUT = re.compile(r"\b(?:define|undef|ifdef|ifndef|defined)[ \t(]+(FLT_MAX|DBL_MAX)\b")
 

@@ -110,6 +110,7 @@ def check_constructs(facts: SourceFacts, start: int, end: int, place: Place) -> 
 
 def check_variables(facts: SourceFacts, start: int, end: int, place: Place) -> None:
     """Check that every variable of the region has a type and uses that a Scop can represent."""
+    _check_pointers(facts, start, end, place)
     for variable in facts.variables:
         uses = variable.within(start, end)
         _check_scope(variable, start, end, place)
@@ -140,6 +141,20 @@ def check_variables(facts: SourceFacts, start: int, end: int, place: Place) -> N
                 line=place.line(offset),
                 construct=place.quote(offset),
                 remedy="give the counter another name, such as i",
+            )
+
+
+def _check_pointers(facts: SourceFacts, start: int, end: int, place: Place) -> None:
+    """Check that a pointer that is declared in the region isn't used after it, since its declaration goes."""
+    for pointer in facts.pointers:
+        later = [offset for offset in pointer.used if offset >= end]
+        if start <= pointer.offset < end and later:
+            raise UnsupportedConstructError(
+                f"{pointer.name} is declared in the region and used behind it",
+                file=place.file,
+                line=place.line(later[0]),
+                construct=place.quote(later[0]),
+                remedy=f"declare {pointer.name} before the region, or once more behind it",
             )
 
 

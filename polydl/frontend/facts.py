@@ -97,6 +97,17 @@ class VariableFacts:
 
 
 @dataclass(frozen=True)
+class ReplacedPointer:
+    """A local pointer in whose place the view that pet reads has the array that it points into."""
+
+    name: str
+    #: of the declaration
+    offset: int
+    #: offsets of its elements
+    used: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Construct:
     """A construct that a Scop can't represent; it is an error if it is in the region."""
 
@@ -165,6 +176,7 @@ class SourceFacts:
     #: the other defines
     macros: Mapping[str, str]
     variables: tuple[VariableFacts, ...]
+    pointers: tuple[ReplacedPointer, ...]
     constructs: tuple[Construct, ...]
     branches: tuple[Branch, ...]
     #: the file's functions that are called, by their names
@@ -192,6 +204,7 @@ class SourceFacts:
             bound=result["bound"],
             macros=result["macros"],
             variables=tuple(_variable(fields) for fields in result["variables"]),
+            pointers=tuple(ReplacedPointer(**{**each, "used": tuple(each["used"])}) for each in result["pointers"]),
             constructs=tuple(Construct(**fields) for fields in result["constructs"]),
             branches=tuple(Branch(**fields) for fields in result["branches"]),
             callees=tuple(PureFunction(**{**each, "calls": tuple(each["calls"])}) for each in result["callees"]),
