@@ -432,7 +432,7 @@ def test_local_integers_that_hold_data_keep_the_types_of_what_they_are_computed_
 
 def test_functions_of_the_compiler_on_numbers_alone_are_taken(tmp_path: Path) -> None:
     text = "static int ones(unsigned x) { return __builtin_popcount(x); }\n"
-    text += "void f(int a[9], const unsigned b[9], float c[9])\n{\n  for (int i = 0; i < 9; i++) {\n    a[i] = __builtin_popcount(b[i]) + ones(b[i]);\n"
-    text += "    c[i] = __builtin_fabsf(c[i]);\n  }\n}\n"
+    text += "void f(int a[9], const unsigned b[9], float c[9])\n{\n  for (int i = 0; i < 9; i++) {\n"
+    text += "    a[i] = __builtin_popcount(b[i]) + ones(b[i]);\n    c[i] = __builtin_fabsf(c[i]);\n  }\n}\n"
     calls = [node.text for each in parse(written(tmp_path, text)).statements for node in each.body.walk()]
     assert {"__builtin_popcount", "ones", "__builtin_fabsf"} <= set(calls)

@@ -17,7 +17,10 @@ VariableStorage = Literal["parameter", "global", "local", "static"]
 BranchKind = Literal["for", "while", "if", "break", "continue"]
 
 # What to do about a struct.
-MEMBERS = "keep each member in an array of its own, re[i] and im[i] for x[i].re and x[i].im, and pass these"
+MEMBERS = (
+    "keep each member in an array of its own, re[i] and im[i] for x[i].re and x[i].im, and pass these; "
+    "pass s->x to the function as float *x where it is an array"
+)
 # Operators and constants of isl's syntax, in which case doesn't matter.
 _WORDS_OF_ISL = {
     *("and", "or", "not", "implies", "exists", "true", "false", "min", "max", "mod"),
