@@ -278,15 +278,15 @@ def data_dependent(facts: SourceFacts, offset: int, place: Place) -> Unsupported
     )
 
 
-def not_affine(offset: int, text: str, place: Place) -> UnsupportedConstructError:
+def not_affine(facts: SourceFacts, offset: int, text: str, place: Place) -> UnsupportedConstructError:
     """The error for a subscript, with a remedy that suits its operators; ``text`` is the statement."""
     remedy = (
         "write subscripts such as a[2 * i + j + 1]; elements that data names (a gather, a scatter, a histogram) "
         "can't be modelled"
     )
     subscripts = re.findall(r"\[([^][]*)\]", text)
-    calls = {name for each in subscripts for name in re.findall(r"\b([A-Za-z_]\w*)\s*\(", each)}
-    if calls:
+    words = {name for each in subscripts for name in re.findall(r"\b([A-Za-z_]\w*)\s*\(", each)}
+    if calls := words.intersection(function.name for function in facts.callees):
         return UnsupportedConstructError(
             f"a subscript isn't affine: what {' and '.join(sorted(calls))} returns isn't known",
             file=place.file,
