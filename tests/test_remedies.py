@@ -123,7 +123,7 @@ CASES = {
         f"{HEAD}{LOOP}    a[i] = b[i / 2];\n}}\n",
     ),
     "a function in a subscript": Case(
-        f"static int at(int i, int j) {{ return 8 * i + j; }}\n{HEAD}"
+        f"static int at(int i, int j) {{ i *= 8; return i + j; }}\n{HEAD}"
         "  for (int i = 0; i < 8; ++i)\n    a[i] = b[at(i, 1)];\n}\n",
         "a subscript isn't affine: what at returns isn't known",
         "b[at(i, 1)]",

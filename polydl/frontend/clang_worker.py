@@ -23,6 +23,7 @@ from polydl.frontend.child import answer
 from polydl.frontend.excerpt import excerpt
 from polydl.frontend.facts import ReplacedPointer
 from polydl.frontend.function_reader import FunctionReader, Variable
+from polydl.frontend.index_functions import index_edits
 from polydl.frontend.known_values import (
     cast_edits,
     data_edits,
@@ -204,6 +205,7 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
         if not edits and request["original"] is None:
             edits, replaced = pointer_edits(reader)
             pointers += [_traced(each, view) for each in replaced]
+        edits = edits or index_edits(reader)
         edits = edits or assignment_edits(reader)
         if not edits:
             break
