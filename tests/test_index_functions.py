@@ -23,7 +23,7 @@ void f(float a[64], const float b[64], const int c[64])
 """
 TAKEN = {
     "linear": (
-        "static inline size_t at(size_t i, size_t j, size_t n) { return i * n + j; }",
+        "static size_t at(size_t i, size_t j, size_t n) { return i * n + j; }",
         "at(i, j, 8)",
         "8 * i + j",
     ),

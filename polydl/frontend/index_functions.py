@@ -1,6 +1,6 @@
 """Functions that compute an index, put where they are called.
 
-With ``static int at(int i, int j) { return i * 64 + j; }``, ``a[at(i, k)]`` is ``a[((i) * 64 + (k))]``; pet takes what a
+With ``static int at(int i, int j) { return i * 64 + j; }``, ``a[at(i, k)]`` is ``a[(i * 64 + k)]``; pet takes what a
 call returns for data. Only calls in subscripts are replaced. Runs in the child process that holds libclang.
 """
 
