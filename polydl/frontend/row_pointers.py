@@ -31,7 +31,7 @@ _OFFSETS = (
 
 
 @dataclass(frozen=True)
-class _Part:
+class _RowPart:
     """What a pointer points to."""
 
     #: an array or a pointer, or an element of one that is an array, as it is written
@@ -108,7 +108,7 @@ def _replacement(
     return ReplacedPointer(variable.name, variable.offset, places), edits
 
 
-def _part(cursor: Any, reader: FunctionReader, text: str) -> _Part | None:
+def _part(cursor: Any, reader: FunctionReader, text: str) -> _RowPart | None:
     """What a pointer is set to where it is declared; None for anything but a place in an array of its own type."""
     initializer = conf.lib.clang_Cursor_getVarDeclInitializer
     initializer.argtypes, initializer.restype = [Cursor], Cursor
@@ -119,14 +119,14 @@ def _part(cursor: Any, reader: FunctionReader, text: str) -> _Part | None:
     return _place(value, _elements(cursor.type), reader, text)
 
 
-def _place(value: Any, elements: str, reader: FunctionReader, text: str) -> _Part | None:
+def _place(value: Any, elements: str, reader: FunctionReader, text: str) -> _RowPart | None:
     value = _inside(value)
     if value.kind in (CursorKind.DECL_REF_EXPR, CursorKind.ARRAY_SUBSCRIPT_EXPR):
         written = _written(value, text)
         variables = _variables(value, reader, arrays=1)
         if written is None or not variables or _elements(value.type) != elements:
             return None
-        return _Part(written, (), variables)
+        return _RowPart(written, (), variables)
     operands = list(value.get_children())
     if value.kind == CursorKind.UNARY_OPERATOR and _unary(value) == _ADDRESS_OF:
         element = _inside(operands[0])
@@ -162,7 +162,7 @@ def _variables(cursor: Any, reader: FunctionReader, arrays: int = 0) -> tuple[Va
     return tuple(found) if len(found) - len(integers) == arrays else None
 
 
-def _lasts(pointer: Variable, part: _Part, reader: FunctionReader, text: str) -> bool:
+def _lasts(pointer: Variable, part: _RowPart, reader: FunctionReader, text: str) -> bool:
     """Whether the part is the same wherever the pointer is known, and its words mean the same there."""
     scope = range(pointer.offset, pointer.scope_end)
     for variable in part.variables:
