@@ -24,12 +24,13 @@ def data_integers(function: Any) -> frozenset[str]:
     """The keys (``key_of``) of the local variables of a function to which anything is assigned that depends on data.
 
     Data are elements, results of calls, floating-point numbers, parameters, variables of the file that may change, and
-    local variables that hold data.
+    local variables that hold data. Parameters are sizes to variables on which bounds or subscripts depend.
     """
     assigned = list(_assigned(function))
+    sizes = _sizes(function, assigned)
     held: set[str] = set()
     while True:
-        more = {key for key, value in assigned if key not in held and _depends(value, held)}
+        more = {key for key, value in assigned if key not in held and _depends(value, held, key in sizes)}
         if not more:
             return frozenset(held)
         held |= more
@@ -58,15 +59,37 @@ def _assigned(function: Any) -> Iterator[tuple[str, Any]]:
                 yield key_of(target.referenced), value
 
 
-def _depends(value: Any, held: set[str]) -> bool:
-    """Whether an expression depends on data. ``held`` has the keys of local variables that hold some."""
+def _sizes(function: Any, assigned: list[tuple[str, Any]]) -> set[str]:
+    """The keys of the variables on which loops' headers or subscripts depend."""
+    deciding: list[Any] = []
+    for cursor in preorder(function):
+        if cursor.kind == CursorKind.FOR_STMT:
+            deciding += list(cursor.get_children())[:-1]
+        elif cursor.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR:
+            deciding += list(cursor.get_children())[1:]
+    sizes: set[str] = set()
+    while deciding:
+        named = [each for part in deciding for each in preorder(part) if each.kind == CursorKind.DECL_REF_EXPR]
+        more = {key_of(each.referenced) for each in named if each.referenced is not None} - sizes
+        sizes |= more
+        deciding = [value for key, value in assigned if key in more]
+    return sizes
+
+
+def _depends(value: Any, held: set[str], is_size: bool) -> bool:
+    """Whether an expression depends on data; ``held`` has the keys of local variables that hold some.
+
+    Parameters are no data where what is assigned is a size.
+    """
     for cursor in preorder(value):
         if cursor.kind in _LOADS or cursor.type.get_canonical().kind in _FLOATS:
             return True
         declared = cursor.referenced if cursor.kind == CursorKind.DECL_REF_EXPR else None
         if declared is None:
             continue
-        if declared.kind == CursorKind.PARM_DECL or (declared.kind == CursorKind.VAR_DECL and key_of(declared) in held):
+        if declared.kind == CursorKind.PARM_DECL and not is_size:
+            return True
+        if declared.kind == CursorKind.VAR_DECL and key_of(declared) in held:
             return True
         outside = declared.kind == CursorKind.VAR_DECL and declared.semantic_parent.kind == CursorKind.TRANSLATION_UNIT
         if outside and not declared.type.get_canonical().is_const_qualified():
