@@ -166,6 +166,29 @@ def test_floats_may_become_doubles_before_they_are_multiplied(tmp_path: Path) ->
     assert (result.verdict, result.ring) == ("agrees", FIELD)
 
 
+def test_the_largest_number_is_the_same_by_its_name_and_in_digits(tmp_path: Path) -> None:
+    text = """\
+#include <float.h>
+void least(float m[64], int at[64], const float x[64][2]) {
+  for (int i = 0; i < 64; ++i) {
+    m[i] = LARGEST;
+    at[i] = -1;
+    for (int j = 0; j < 2; ++j)
+      if (x[i][j] < m[i]) {
+        m[i] = x[i][j];
+        at[i] = j;
+      }
+  }
+}
+"""
+    scop = parse(tmp_path, text.replace("LARGEST", "FLT_MAX"))
+    for number, digits in enumerate(("3.40282347E+38F", "3.40282346638528859811704183484516925440e+38F")):
+        result = checked(scop, written(scop, text.replace("LARGEST", digits)), tmp_path / str(number))
+        assert (result.verdict, result.ring) == ("agrees", INTEGERS)
+    wrong = written(scop, text.replace("LARGEST", "-FLT_MAX").replace("[j] <", "[j] >"))
+    assert checked(scop, wrong, tmp_path / "wrong").verdict == "differs"
+
+
 def test_integers_wrap_and_are_drawn_from_their_whole_range(tmp_path: Path) -> None:
     text = "void f(int c[64], const int a[64], const signed char b[64]) {{{0}for (int i = 0; i < 64; i++) {1};{2}}}"
     scop = parse(tmp_path, text.format("\n#pragma scop\n", "c[i] += a[i] * b[i]", "\n#pragma endscop\n"))

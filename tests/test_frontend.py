@@ -406,3 +406,33 @@ def test_casts_have_the_types_that_elements_have(tmp_path: Path) -> None:
     )
     casts = [node.text for node in parse(path).statements[0].body.walk() if node.kind == "cast"]
     assert casts == ["unsigned char", "short", "long", "double"]
+
+
+def test_local_integers_that_hold_data_keep_the_types_of_what_they_are_computed_from(tmp_path: Path) -> None:
+    path = tmp_path / "nest.c"
+    path.write_text(
+        "#include <stdint.h>\n#include <stddef.h>\n"
+        "void f(const int a[9], const int b[9], int zero, long p[9], long q[9], long r[9], long s[9], long t[9])\n{\n"
+        "  int64_t sum = 0;\n  for (int i = 0; i < 9; i++) {\n"
+        "    int64_t product = (int64_t)a[i] * b[i];\n    p[i] = product;\n"
+        "    long rounded = a[i] + (1LL << 40);\n    q[i] = rounded;\n"
+        "    long offset = (long)zero * 100000;\n    r[i] = offset;\n"
+        "    sum += (int64_t)a[i] * b[i];\n    s[i] = sum;\n"
+        "    size_t at = (size_t)i / 2;\n    t[i] = a[at];\n  }\n}\n"
+    )
+    kinds = {
+        access.array: [node.text for node in each.body.walk() if node.kind == "cast"]
+        for each in parse(path).statements
+        for access in each.accesses
+        if access.kind == "write"
+    }
+    expected = {"product": ["long"], "rounded": ["long long"], "offset": ["long"], "sum": ["long"], "t": []}
+    assert {array: kinds[array] for array in expected} == expected
+
+
+def test_functions_of_the_compiler_on_numbers_alone_are_taken(tmp_path: Path) -> None:
+    text = "static int ones(unsigned x) { return __builtin_popcount(x); }\n"
+    text += "void f(int a[9], const unsigned b[9], float c[9])\n{\n  for (int i = 0; i < 9; i++) {\n"
+    text += "    a[i] = __builtin_popcount(b[i]) + ones(b[i]);\n    c[i] = __builtin_fabsf(c[i]);\n  }\n}\n"
+    calls = [node.text for each in parse(written(tmp_path, text)).statements for node in each.body.walk()]
+    assert {"__builtin_popcount", "ones", "__builtin_fabsf"} <= set(calls)

@@ -112,8 +112,69 @@ CASES = {
         f"{HEAD}{LOOP}    a[i] = b[i & 15];\n}}\n",
         "a subscript isn't affine",
         "b[i & 15]",
-        "i & 15 is i % 16 for i >= 0",
+        "i & 15 is i % 16, and i >> 4 is i / 16, for i >= 0",
         f"{HEAD}{LOOP}    a[i] = b[i % 16] + b[(i + 1) % 64];\n}}\n",
+    ),
+    "a shift in a subscript": Case(
+        f"{HEAD}{LOOP}    a[i] = b[i >> 1];\n}}\n",
+        "a subscript isn't affine",
+        "b[i >> 1]",
+        "i >> 4 is i / 16, for i >= 0",
+        f"{HEAD}{LOOP}    a[i] = b[i / 2];\n}}\n",
+    ),
+    "a function in a subscript": Case(
+        f"static int at(int i, int j) {{ i *= 8; return i + j; }}\n{HEAD}"
+        "  for (int i = 0; i < 8; ++i)\n    a[i] = b[at(i, 1)];\n}\n",
+        "a subscript isn't affine: what at returns isn't known",
+        "b[at(i, 1)]",
+        "write the sum itself in the subscript, such as a[2 * i + j + 1], or make the function a macro",
+        f"#define at(i, j) (8 * (i) + (j))\n{HEAD}  for (int i = 0; i < 8; ++i)\n    a[i] = b[at(i, 1)];\n}}\n",
+    ),
+    "a search that ends early": Case(
+        f"int f(const float a[64], float x)\n{{\n  int at = -1;\n{LOOP}"
+        "    if (a[i] == x) {\n      at = i;\n      break;\n    }\n  return at;\n}\n",
+        "the break depends on data",
+        "break",
+        "let the loop run to its end, and write what it changes as choices, such as at = at < 0",
+        f"int f(const float a[64], float x)\n{{\n  int at = -1;\n{LOOP}    at = at < 0 && a[i] == x ? i : at;\n"
+        "  return at;\n}\n",
+    ),
+    "iterations that are skipped by data": Case(
+        f"{HEAD}{LOOP[:-1]} {{\n    if (c[i] > 0)\n      continue;\n    a[i] = b[i];\n  }}\n}}\n",
+        "the continue depends on data",
+        "continue",
+        "write what it skips as choices, such as a[i] = c[i] > 0 ? a[i] : x",
+        f"{HEAD}{LOOP}    a[i] = c[i] > 0 ? a[i] : b[i];\n}}\n",
+    ),
+    "an array that may be missing": Case(
+        f"void f(float a[64], const float *b)\n{{\n{LOOP}    a[i] = b ? b[i] : 0;\n}}\n",
+        "b is used as a pointer",
+        "b ? b[i] : 0",
+        "without asking whether it is there",
+        f"void f(float a[64], const float *b)\n{{\n{LOOP}    a[i] = b[i];\n}}\n",
+    ),
+    "a switch": Case(
+        f"void f(float a[64], int kind)\n{{\n{LOOP}"
+        "    switch (kind) {\n    case 0: a[i] = 1; break;\n    default: a[i] = 2;\n    }\n}\n",
+        "switch can't be modelled",
+        "switch (kind) {",
+        "or on integer parameters that -D gives values",
+        f"#define kind 0\nvoid f(float a[64])\n{{\n{LOOP}"
+        "    if (kind == 0)\n      a[i] = 1;\n    else\n      a[i] = 2;\n}\n",
+    ),
+    "a parameter that is an enumeration": Case(
+        f"enum kind {{ ONE }};\nvoid f(float a[64], enum kind kind)\n{{\n{LOOP}    a[i] = kind;\n}}\n",
+        "kind is an enumeration",
+        "enum kind kind",
+        "make it an int; its constants stay what they are",
+        f"enum kind {{ ONE }};\nvoid f(float a[64], int kind)\n{{\n{LOOP}    a[i] = kind;\n}}\n",
+    ),
+    "arrays in a struct": Case(
+        f"struct s {{ float x[64]; }};\nvoid f(struct s *s)\n{{\n{LOOP}    s->x[i] = 1;\n}}\n",
+        "a struct or union member",
+        "s->x",
+        "pass s->x to the function as float *x where it is an array",
+        f"void f(float *x)\n{{\n{LOOP}    x[i] = 1;\n}}\n",
     ),
     "a product of counters": Case(
         f"{HEAD}  for (int i = 0; i < 8; ++i)\n    a[i] = b[i * i];\n}}\n",

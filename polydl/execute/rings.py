@@ -13,6 +13,7 @@ in the source, and generated loops have the user's statements in them, so that a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -29,6 +30,11 @@ FIELD: Ring = "integers modulo 2^31 - 1"
 MODULUS = 2**31 - 1
 # Literals that a transform writes are quotients of small numbers, rounded.
 _LARGEST_DENOMINATOR = 1 << 14
+
+# Numbers of <float.h> that are no fractions. What no integer can hold is converted by compilers to another one than by
+# processors.
+_LARGEST = {"FLT_MAX": "3.40282347e+38f", "DBL_MAX": "1.7976931348623157e+308"}
+_DIRECTIVE_ABOUT = re.compile(r"\b(?:define|undef|ifdef|ifndef|defined)[ \t(]+(FLT_MAX|DBL_MAX)\b")
 
 _FLOATING = frozenset({"float", "double"})
 
@@ -229,6 +235,10 @@ def rewritten_for(ring: Ring, text: str) -> str:
         if is_bfloat16 and (parts[before].text, parts[place].text) == ("<<", "16"):
             # It is the upper half of a float, but the lower half of an element of a ring, or products would vanish.
             parts[place] = Token(TokenKind.NUMBER, "0")
+    largest = {name: literal for name, literal in _LARGEST.items() if name not in _DIRECTIVE_ABOUT.findall(text)}
+    for place in significant:
+        if parts[place].text in largest:
+            parts[place] = Token(TokenKind.NUMBER, largest[parts[place].text])
     return "".join([_over(ring, token) for token in parts])
 
 
@@ -256,6 +266,10 @@ def _over(ring: Ring, token: Token) -> str:
 
 
 def _element(ring: Ring, value: Fraction, suffix: str) -> str:
+    if abs(value) >= 2**64:
+        # Digits that the type doesn't have are left out in one text, and stand in another.
+        nearest = np.float64(float(value)) if suffix == "" else np.float32(float(value))
+        value = Fraction(float(nearest)) if np.isfinite(nearest) else value
     if ring == INTEGERS:
         whole = int(value) % 2**64 if suffix == "" else int(value) % 2**32
         return f"((double){whole}u)" if suffix == "" else f"((float){whole}u)"

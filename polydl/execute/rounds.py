@@ -201,7 +201,7 @@ def hopeless(times: Sequence[Sequence[float]], fewest: int) -> tuple[int, ...]:
     """
     judged = [index for index, samples in enumerate(times) if len(samples) >= fewest]
     limit = FAR_BEHIND * min((sorted(times[index])[fewest - 1] for index in judged), default=math.inf)
-    return tuple(sorted((each for each in judged if min(times[each]) > limit), key=lambda each: min(times[each])))
+    return tuple(sorted((place for place in judged if min(times[place]) > limit), key=lambda place: min(times[place])))
 
 
 def settled(times: Sequence[Sequence[float]]) -> bool:

@@ -129,7 +129,8 @@ def check_subscripts(
             file=place.file,
             line=place.line(offset),
             construct=text,
-            remedy=f"write an element of {variable.name}",
+            remedy=f"write an element of {variable.name}, without asking whether it is there: pass an array always, "
+            "such as one of zeros",
         )
 
 

@@ -25,6 +25,7 @@ _TYPES = {
     "the type __bf16": "include <polydl/bfloat16.h> and use its bfloat16, with "
     f"{bfloat16.TO_FLOAT} where it is read and {bfloat16.FROM_FLOAT} where it is written",
     "the type _Float16": "keep the elements in arrays of float, or of bfloat16 from <polydl/bfloat16.h>",
+    "an enumeration": "make it an int; its constants stay what they are",
     "a pointer to pointers": "pass the elements as one array: float a[N][M], or float *a with a[i * M + j]",
 }
 
@@ -110,6 +111,7 @@ def check_constructs(facts: SourceFacts, start: int, end: int, place: Place) -> 
 
 def check_variables(facts: SourceFacts, start: int, end: int, place: Place) -> None:
     """Check that every variable of the region has a type and uses that a Scop can represent."""
+    _check_pointers(facts, start, end, place)
     for variable in facts.variables:
         uses = variable.within(start, end)
         _check_scope(variable, start, end, place)
@@ -140,6 +142,20 @@ def check_variables(facts: SourceFacts, start: int, end: int, place: Place) -> N
                 line=place.line(offset),
                 construct=place.quote(offset),
                 remedy="give the counter another name, such as i",
+            )
+
+
+def _check_pointers(facts: SourceFacts, start: int, end: int, place: Place) -> None:
+    """Check that a pointer that is declared in the region isn't used after it, since its declaration goes."""
+    for pointer in facts.pointers:
+        later = [offset for offset in pointer.used if offset >= end]
+        if start <= pointer.offset < end and later:
+            raise UnsupportedConstructError(
+                f"{pointer.name} is declared in the region and used behind it",
+                file=place.file,
+                line=place.line(later[0]),
+                construct=place.quote(later[0]),
+                remedy=f"declare {pointer.name} before the region, or once more behind it",
             )
 
 
@@ -238,10 +254,17 @@ def data_dependent(facts: SourceFacts, offset: int, place: Place) -> Unsupported
     ]
     deciding = [branch for branch in around if branch.data_dependent]
     innermost: Branch | None = max([*deciding] or [*jumps, *around], key=lambda branch: branch.offset, default=None)
+    if innermost is not None and innermost.kind == "if":
+        # What it decides is how the loop goes on.
+        inside = [branch for branch in jumps if innermost.offset <= branch.offset < innermost.end]
+        innermost = min(inside, key=lambda branch: branch.offset, default=innermost)
     where = innermost.offset if innermost is not None else offset
     names = {"for": "the loop's bounds depend", "if": "the condition depends", "while": "the loop depends"}
     remedies = {
         "if": "write the choice as an expression, such as a[i] = c[i] > 0 ? x : y",
+        "break": "let the loop run to its end, and write what it changes as choices, such as "
+        "at = at < 0 && x[i] == key ? i : at",
+        "continue": "write what it skips as choices, such as a[i] = c[i] > 0 ? a[i] : x",
         "for": "give the loop bounds made of sizes and of the counters around it; loops as long as data says, such as "
         "those over the rows of a sparse matrix, can't be modelled",
     }
@@ -255,18 +278,27 @@ def data_dependent(facts: SourceFacts, offset: int, place: Place) -> Unsupported
     )
 
 
-def not_affine(offset: int, text: str, place: Place) -> UnsupportedConstructError:
+def not_affine(facts: SourceFacts, offset: int, text: str, place: Place) -> UnsupportedConstructError:
     """The error for a subscript, with a remedy that suits its operators; ``text`` is the statement."""
     remedy = (
         "write subscripts such as a[2 * i + j + 1]; elements that data names (a gather, a scatter, a histogram) "
         "can't be modelled"
     )
     subscripts = re.findall(r"\[([^][]*)\]", text)
+    words = {name for each in subscripts for name in re.findall(r"\b([A-Za-z_]\w*)\s*\(", each)}
+    if calls := words.intersection(function.name for function in facts.callees):
+        return UnsupportedConstructError(
+            f"a subscript isn't affine: what {' and '.join(sorted(calls))} returns isn't known",
+            file=place.file,
+            line=place.line(offset),
+            construct=text,
+            remedy="write the sum itself in the subscript, such as a[2 * i + j + 1], or make the function a macro",
+        )
     if "[" not in "".join(re.split(r"\[[^][]*\]", text)) and re.search(r"[&|^~*<>/%]", "".join(subscripts)):
         # No subscript has an element, and one computes more than sums.
         remedy = (
             "write each subscript as a sum of loop counters times constants, such as a[2 * i + j + 1], or such a sum "
-            "/ 16 or % 16 (i & 15 is i % 16 for i >= 0); products of counters can't be modelled"
+            "/ 16 or % 16 (i & 15 is i % 16, and i >> 4 is i / 16, for i >= 0); products of counters can't be modelled"
         )
     return UnsupportedConstructError(
         "a subscript isn't affine: it depends on more than sums of loop counters times constants",

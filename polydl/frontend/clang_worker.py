@@ -21,7 +21,9 @@ from polydl.frontend.assignments import assignment_edits
 from polydl.frontend.c_types import declaration
 from polydl.frontend.child import answer
 from polydl.frontend.excerpt import excerpt
+from polydl.frontend.facts import ReplacedPointer
 from polydl.frontend.function_reader import FunctionReader, Variable
+from polydl.frontend.index_functions import index_edits
 from polydl.frontend.known_values import (
     cast_edits,
     data_edits,
@@ -34,6 +36,7 @@ from polydl.frontend.known_values import (
 from polydl.frontend.macro_uses import check_macros, has_conditions, inactive
 from polydl.frontend.regions import MarkedRegion, check_blocks, choose, functions_of, marked_regions
 from polydl.frontend.reserved_names import HEADERS, check_names, conflict
+from polydl.frontend.row_pointers import pointer_edits
 from polydl.frontend.source import Edit, EditedText, line_of, one_line
 from polydl.frontend.walk import preorder
 
@@ -181,6 +184,7 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
     whole = parser.checked(EditedText(written), written, macros) if written != text else None
 
     view = EditedText(text)
+    pointers: list[dict[str, Any]] = []
     for round_ in range(_ROUNDS):
         unit = parser.checked(view, text, macros)
         functions = functions_of(unit)
@@ -199,7 +203,13 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
             if region is not None:
                 check_blocks(region, reader.blocks, [(b.offset, b.end) for b in reader.branches], file)
         known = known_values(reader, bound)
-        edits = value_edits(known.values(), function) if known else assignment_edits(reader)
+        edits = value_edits(known.values(), function) if known else []
+        # Marked calls may name a pointer in words that nobody reads.
+        if not edits and request["original"] is None:
+            edits, replaced = pointer_edits(reader)
+            pointers += [_traced(each, view) for each in replaced]
+        edits = edits or index_edits(reader)
+        edits = edits or assignment_edits(reader)
         if not edits:
             break
         view = view.apply(edits)
@@ -226,6 +236,7 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
         "bound": {parameter: bound[parameter] for parameter in parameters if parameter in bound},
         "macros": macros,
         "variables": [_variable(variable, view) for variable in reader.variables.values()],
+        "pointers": pointers,
         "constructs": [
             asdict(construct) | {"offset": view.origins[construct.offset]} for construct in reader.constructs
         ],
@@ -289,6 +300,12 @@ def _signature(function: Any, names: list[str], view: EditedText) -> dict[str, A
         "extent": [view.origins[offset] for offset in _extent(function)],
         "parameters": parameters,
     }
+
+
+def _traced(pointer: ReplacedPointer, view: EditedText) -> dict[str, Any]:
+    """A pointer with offsets of the file."""
+    used = [view.origins[place] for place in pointer.used]
+    return {"name": pointer.name, "offset": view.origins[pointer.offset], "used": used}
 
 
 def _extent(function: Any) -> tuple[int, int, int]:

@@ -17,7 +17,10 @@ VariableStorage = Literal["parameter", "global", "local", "static"]
 BranchKind = Literal["for", "while", "if", "break", "continue"]
 
 # What to do about a struct.
-MEMBERS = "keep each member in an array of its own, re[i] and im[i] for x[i].re and x[i].im, and pass these"
+MEMBERS = (
+    "keep each member in an array of its own, re[i] and im[i] for x[i].re and x[i].im, and pass these; "
+    "pass s->x to the function as float *x where it is an array"
+)
 # Operators and constants of isl's syntax, in which case doesn't matter.
 _WORDS_OF_ISL = {
     *("and", "or", "not", "implies", "exists", "true", "false", "min", "max", "mod"),
@@ -99,6 +102,17 @@ class VariableFacts:
 
 
 @dataclass(frozen=True)
+class ReplacedPointer:
+    """A local pointer in whose place the view that pet reads has the array that it points into."""
+
+    name: str
+    #: of the declaration
+    offset: int
+    #: offsets of its elements
+    used: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class Construct:
     """A construct that a Scop can't represent; it is an error if it is in the region."""
 
@@ -170,6 +184,8 @@ class SourceFacts:
     macros: Mapping[str, str]
     #: those that the function declares or uses
     variables: tuple[VariableFacts, ...]
+    #: those that name parts of arrays, which the view that pet reads does without
+    pointers: tuple[ReplacedPointer, ...]
     #: in the function, in the order of the walk
     constructs: tuple[Construct, ...]
     #: in the function, in the order of the walk
@@ -199,6 +215,7 @@ class SourceFacts:
             bound=result["bound"],
             macros=result["macros"],
             variables=tuple(_variable(fields) for fields in result["variables"]),
+            pointers=tuple(ReplacedPointer(**{**each, "used": tuple(each["used"])}) for each in result["pointers"]),
             constructs=tuple(Construct(**fields) for fields in result["constructs"]),
             branches=tuple(Branch(**fields) for fields in result["branches"]),
             callees=tuple(PureFunction(**{**each, "calls": tuple(each["calls"])}) for each in result["callees"]),

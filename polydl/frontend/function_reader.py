@@ -17,6 +17,7 @@ from clang.cindex import Cursor, CursorKind, SourceLocation, StorageClass, TypeK
 from polydl.bfloat16 import CONVERSIONS
 from polydl.errors import UnsupportedConstructError
 from polydl.frontend.c_types import ELEMENTS, shape_of
+from polydl.frontend.data_integers import data_integers, key_of
 from polydl.frontend.facts import (
     Branch,
     BranchKind,
@@ -104,6 +105,7 @@ class FunctionReader:
         self.text = text
         self.main_file = main_file
         self._deepest = deepest
+        self._data_integers = data_integers(function)
         self._depth = 0
         #: by what libclang tells declarations apart; those of the same name in other scopes are others
         self.variables: dict[str, Variable] = {}
@@ -233,14 +235,15 @@ class FunctionReader:
             self._add(
                 cursor, f"the static variable {name} is declared inside the region", "declare it before the region"
             )
-        with self._index(variable.shape.is_scalar_integer):
+        with self._index(cursor):
             for child in cursor.get_children():
                 if child.kind != CursorKind.TYPE_REF:
                     self._expression(child)
 
     @contextmanager
-    def _index(self, holds: bool) -> Iterator[None]:
-        """A context for computing an integer variable, which as a rule is an index."""
+    def _index(self, declaration: Any) -> Iterator[None]:
+        """A context for computing a variable, which is an index if it is an integer that doesn't hold data."""
+        holds = shape_of(declaration.type).is_scalar_integer and key_of(declaration) not in self._data_integers
         self._index_depth += holds
         yield
         self._index_depth -= holds
@@ -298,8 +301,10 @@ class FunctionReader:
             if not statement:
                 self._add(cursor, "an assignment inside an expression can't be modelled", _OWN_STATEMENT)
             self._expression(left, "update" if compound else "write")
-            index = left.kind == CursorKind.DECL_REF_EXPR and shape_of(left.type).is_scalar_integer
-            with self._index(index):
+            if left.kind == CursorKind.DECL_REF_EXPR and left.referenced is not None:
+                with self._index(left.referenced):
+                    self._expression(right)
+            else:
                 self._expression(right)
             return
         if operator == COMMA:
@@ -354,7 +359,7 @@ class FunctionReader:
         declared = cursor.referenced
         if declared is None or declared.kind not in (CursorKind.VAR_DECL, CursorKind.PARM_DECL):
             return
-        variable = self.variables.get(declared.get_usr() + str(declared.hash))
+        variable = self.variables.get(key_of(declared))
         if variable is None:
             variable = self._declare(declared, "global")
         if self._control_depth and (variable.shape.extents or not variable.shape.is_integer):
@@ -413,7 +418,7 @@ class FunctionReader:
         ends = self._loop_ends if loop_counter else self._block_ends
         if storage in ("local", "static") and ends:
             variable.scope_end = ends[-1]
-        self.variables[cursor.get_usr() + str(cursor.hash)] = variable
+        self.variables[key_of(cursor)] = variable
         return variable
 
     def _unsupported(self, cursor: Any) -> None:

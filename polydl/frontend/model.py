@@ -238,7 +238,7 @@ class _Builder:
                 uses = [use for use in variable.within(self.start, self.end) if use.control]
                 offset = uses[0].offset if uses else draft.offset
                 raise checks.unknown_sizes([(variable, offset)], self.place)
-            raise checks.not_affine(draft.offset, draft.text, self.place)
+            raise checks.not_affine(self.facts, draft.offset, draft.text, self.place)
 
     # -- order, expressions, accesses -------------------------------------------------
 
@@ -260,7 +260,7 @@ class _Builder:
             try:
                 draft.body = translator.body(draft.json["body"])
             except NotAffineError:
-                raise checks.not_affine(draft.offset, draft.text, self.place) from None
+                raise checks.not_affine(self.facts, draft.offset, draft.text, self.place) from None
             draft.evaluations = tuple(translator.evaluations)
             for node in draft.body.walk():
                 if node.kind == "affine":

@@ -7,7 +7,7 @@ from typing import Any
 from clang.cindex import conf
 
 # Of enum CXBinaryOperatorKind.
-ADD, SUBTRACT, ASSIGN, ADD_ASSIGN, SUBTRACT_ASSIGN, COMMA = 6, 7, 22, 26, 27, 33
+MULTIPLY, ADD, SUBTRACT, ASSIGN, ADD_ASSIGN, SUBTRACT_ASSIGN, COMMA = 3, 6, 7, 22, 26, 27, 33
 #: of the same, as C writes them
 COMPARISONS = {11: "<", 12: ">", 13: "<=", 14: ">=", 16: "!="}
 # Of enum CXUnaryOperatorKind.

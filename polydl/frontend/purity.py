@@ -27,7 +27,15 @@ _BASES = (
 # fmt: on
 # What INFINITY and HUGE_VAL stand for in <math.h>.
 _INFINITIES = frozenset(("__builtin_inf", "__builtin_inff", "__builtin_huge_val", "__builtin_huge_valf"))
-MATHEMATICAL = frozenset(_BASES) | {f"{name}f" for name in _BASES} | {"abs", "labs", "llabs"} | _INFINITIES
+# Of the compiler, on the bits of integers.
+_ON_BITS = frozenset(
+    f"__builtin_{name}{width}"
+    for names, widths in (("popcount clz ctz ffs parity", ("", "l", "ll")), ("bswap", ("16", "32", "64")))
+    for name in names.split()
+    for width in widths
+)
+_LIBRARY = frozenset(_BASES) | {f"{name}f" for name in _BASES} | {"abs", "labs", "llabs"}
+MATHEMATICAL = _LIBRARY | {f"__builtin_{name}" for name in _LIBRARY} | _INFINITIES | _ON_BITS
 # pet treats functions of these names specially, whatever their bodies are.
 _RESERVED = frozenset(
     ("min", "max", "imin", "imax", "umin", "umax", "ceild", "floord", "intMod", "intCeil", "intFloor")

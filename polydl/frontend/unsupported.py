@@ -13,7 +13,10 @@ _FOR = "write a for loop with bounds that are known before it starts: for (int i
 UNSUPPORTED = {
     CursorKind.GOTO_STMT: ("goto", "write the loop as a for loop"),
     CursorKind.INDIRECT_GOTO_STMT: ("a computed goto", "write the loop as a for loop"),
-    CursorKind.SWITCH_STMT: ("switch", "write it with if and conditions on loop counters"),
+    CursorKind.SWITCH_STMT: (
+        "switch",
+        "write it with if and conditions on loop counters, or on integer parameters that -D gives values",
+    ),
     CursorKind.WHILE_STMT: ("a while loop", _FOR),
     CursorKind.DO_STMT: ("a do loop", _FOR),
     CursorKind.RETURN_STMT: (

@@ -35,6 +35,10 @@ def unmeasured(scop: Scop, baseline: Measurement) -> ExecutionError:
     remedy = _REMEDIES.get(baseline.status, "run `polydl doctor`, which tries what polydl needs")
     if NO_REFERENCE in baseline.message:
         remedy = "name data on which it changes an array and gets numbers (--init FUNCTION, --inputs FILE)"
+        written = [scop.array(access.array) for each in scop.statements for access in each.writes]
+        returned = next((each.name for each in written if each.storage == "function"), None)
+        if returned is not None and not any(each.storage in ("parameter", "global") for each in written):
+            remedy = f"give {function} an array of one element for what it returns: result[0] = {returned};"
     return ExecutionError(
         f"the original nest itself can't be measured ({baseline.status}): {baseline.message}",
         file=scop.file,

@@ -8,6 +8,7 @@ from itertools import groupby
 from math import prod
 from typing import TYPE_CHECKING, get_args
 
+from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.ir.affine import Affine
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Access, Statement
@@ -15,6 +16,8 @@ from polydl.machine import Core, Machine
 from polydl.machine.core import CONSTANTS, Source
 from polydl.plan.rewrite_steps import description
 from polydl.presentation.notation import count, counted, number, size, wrapped
+
+_FLOATING = ("float", "double")
 
 if TYPE_CHECKING:
     from polydl.match.product import NoMatch
@@ -56,7 +59,9 @@ def scop_text(scop: Scop) -> str:
     lines += _loops(scop.statements, 0)
     lines.append("Arrays")
     lines += [f"  {_array(array)}" for array in scop.arrays]
-    lines += wrapped(f"Arithmetic  {count(scop.flops)} floating-point operations (nest {scop.digest})", "")
+    real = any(array.element in (*_FLOATING, BFLOAT16) for array in scop.arrays)
+    kind = "floating-point operations" if real else "operations on integers"
+    lines += wrapped(f"Arithmetic  {count(scop.flops)} {kind} (nest {scop.digest})", "")
     return "\n".join(lines)
 
 

@@ -4,7 +4,7 @@ void f(float a[16][16])
   for (int i = 0; i < 16; ++i) {
     float *row = a[i];
     for (int j = 0; j < 16; ++j)
-      row[j] = 0;
+      *row++ = 0;
   }
 #pragma endscop
 }

@@ -1,0 +1,97 @@
+"""Which local integers hold data, and which are indices that follow from loop counters alone.
+
+In a subscript, types that are wide enough make no difference: ``a[(size_t)i * 8]`` is ``a[i * 8]``. In a computation on
+data they do: of ``int64_t p = (int64_t)a[i] * b[i];`` nothing is left without the cast. Runs in the child process that
+holds libclang.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from clang.cindex import Cursor, CursorKind, TypeKind, conf
+
+from polydl.frontend.operators import ASSIGN, binary_operator
+from polydl.frontend.walk import preorder
+
+_FLOATS = (TypeKind.FLOAT, TypeKind.DOUBLE)
+# Their values are nothing that loop counters say.
+_LOADS = (CursorKind.ARRAY_SUBSCRIPT_EXPR, CursorKind.CALL_EXPR, CursorKind.MEMBER_REF_EXPR)
+
+
+def data_integers(function: Any) -> frozenset[str]:
+    """The keys (``key_of``) of the local variables of a function to which anything is assigned that depends on data.
+
+    Data are elements, results of calls, floating-point numbers, parameters, variables of the file that may change, and
+    local variables that hold data. Parameters are sizes to variables on which bounds or subscripts depend.
+    """
+    assigned = list(_assigned(function))
+    sizes = _sizes(function, assigned)
+    held: set[str] = set()
+    while True:
+        more = {key for key, value in assigned if key not in held and _depends(value, held, key in sizes)}
+        if not more:
+            return frozenset(held)
+        held |= more
+
+
+def key_of(declaration: Any) -> str:
+    """What tells a variable's declaration from all others of its file."""
+    return str(declaration.get_usr()) + str(declaration.hash)
+
+
+def _assigned(function: Any) -> Iterator[tuple[str, Any]]:
+    """The keys of variables, each with an expression that is assigned to it."""
+    for cursor in preorder(function):
+        if cursor.kind == CursorKind.VAR_DECL:
+            initializer = conf.lib.clang_Cursor_getVarDeclInitializer
+            initializer.argtypes, initializer.restype = [Cursor], Cursor
+            value = initializer(cursor)
+            if not conf.lib.clang_Cursor_isNull(value):
+                value._tu = cursor._tu
+                yield key_of(cursor), value
+        elif cursor.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR or (
+            cursor.kind == CursorKind.BINARY_OPERATOR and binary_operator(cursor) == ASSIGN
+        ):
+            target, value = cursor.get_children()
+            if target.kind == CursorKind.DECL_REF_EXPR and target.referenced is not None:
+                yield key_of(target.referenced), value
+
+
+def _sizes(function: Any, assigned: list[tuple[str, Any]]) -> set[str]:
+    """The keys of the variables on which loops' headers or subscripts depend."""
+    deciding: list[Any] = []
+    for cursor in preorder(function):
+        if cursor.kind == CursorKind.FOR_STMT:
+            deciding += list(cursor.get_children())[:-1]
+        elif cursor.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR:
+            deciding += list(cursor.get_children())[1:]
+    sizes: set[str] = set()
+    while deciding:
+        named = [each for part in deciding for each in preorder(part) if each.kind == CursorKind.DECL_REF_EXPR]
+        more = {key_of(each.referenced) for each in named if each.referenced is not None} - sizes
+        sizes |= more
+        deciding = [value for key, value in assigned if key in more]
+    return sizes
+
+
+def _depends(value: Any, held: set[str], is_size: bool) -> bool:
+    """Whether an expression depends on data; ``held`` has the keys of local variables that hold some.
+
+    Parameters are no data where what is assigned is a size.
+    """
+    for cursor in preorder(value):
+        if cursor.kind in _LOADS or cursor.type.get_canonical().kind in _FLOATS:
+            return True
+        declared = cursor.referenced if cursor.kind == CursorKind.DECL_REF_EXPR else None
+        if declared is None:
+            continue
+        if declared.kind == CursorKind.PARM_DECL and not is_size:
+            return True
+        if declared.kind == CursorKind.VAR_DECL and key_of(declared) in held:
+            return True
+        outside = declared.kind == CursorKind.VAR_DECL and declared.semantic_parent.kind == CursorKind.TRANSLATION_UNIT
+        if outside and not declared.type.get_canonical().is_const_qualified():
+            return True
+    return False

@@ -1,0 +1,70 @@
+"""Functions that compute subscripts are read as what they return."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import islpy as isl
+import pytest
+
+from polydl.errors import UnsupportedConstructError
+from polydl.frontend.pet import parse
+
+NEST = """\
+#include <stddef.h>
+#define W 8
+FUNCTION
+void f(float a[64], const float b[64], const int c[64])
+{
+    for (int i = 0; i < 8; i++)
+        for (int j = 0; j < 8; j++)
+            a[8 * i + j] = b[SUBSCRIPT];
+}
+"""
+TAKEN = {
+    "linear": (
+        "static size_t at(size_t i, size_t j, size_t n) { return i * n + j; }",
+        "at(i, j, 8)",
+        "8 * i + j",
+    ),
+    "macro": ("static int at(int i, int j) { return i * W + j; }", "at(j, i)", "8 * j + i"),
+    "cast": ("static size_t at(int i, int j) { return (size_t)i * 8L + j; }", "at(i, 7 - j)", "8 * i + 7 - j"),
+    "clamp": (
+        "static int at(int v, int low, int high) { return v < low ? low : (v > high ? high : v); }",
+        "8 * i + at(j - 2, 0, 7)",
+        "8 * i + (j < 2 ? 0 : j - 2)",
+    ),
+    "nested": ("static int at(int i, int n) { return (i + n) % n; }", "8 * at(at(i - 1, 8) + 1, 8) + j", "8 * i + j"),
+}
+REFUSED = {
+    "unsigned": ("static int at(unsigned i) { return i % 8; }", "at(i - 1) + 8"),
+    "narrow": ("static int at(unsigned char i) { return i * 2; }", "at(i)"),
+    "global": ("static const int n = 2;\nstatic int at(int i) { return n * i; }", "at(i)"),
+    "data": ("static int at(int i) { return 2 * i; }", "at(c[i])"),
+    "narrowing": ("static int at(int i) { return (short)i; }", "at(i)"),
+}
+
+
+def nest(function: str, subscript: str) -> str:
+    return NEST.replace("FUNCTION", function).replace("SUBSCRIPT", subscript)
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_an_index_that_a_function_computes_is_that_index(name: str, tmp_path: Path) -> None:
+    function, subscript, plain = TAKEN[name]
+    path = tmp_path / "nest.c"
+    path.write_text(nest(function, subscript))
+    scop = parse(path)
+    path.write_text(nest("", plain))
+    (read,), (expected,) = scop.statements[0].reads, parse(path).statements[0].reads
+    assert scop.statements[0].line == 8 + function.count("\n")
+    assert isl.Map(read.relation).is_equal(isl.Map(expected.relation))
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_an_index_that_another_function_computes_is_refused(name: str, tmp_path: Path) -> None:
+    function, subscript = REFUSED[name]
+    path = tmp_path / "nest.c"
+    path.write_text(nest(function, subscript))
+    with pytest.raises(UnsupportedConstructError, match="a subscript isn't affine"):
+        parse(path)
