@@ -5,7 +5,7 @@ microkernel runs, nor how evenly the threads are loaded. Here the arithmetic of 
 moves into the first cache, at the bandwidth of the level that it comes from, until that takes longer itself: the
 innermost loops walk through it in an order that prefetchers and out-of-order execution keep up with. What moves
 between the caches beyond and from memory hides only partly, as far as the processor's constants say, and the start of
-threads not at all. Nothing takes less time than the slowest of its transfers.
+threads not at all. Where one transfer takes longest, all else hides behind it but for a small part.
 
 A nest is run again and again, when it is timed as in most programs, and each run finds what the one before has left:
 a cache that holds all of its arrays is never filled again.
@@ -115,7 +115,9 @@ def predicted_times(candidates: Sequence[Candidate], machine: Machine) -> Times:
     shown = [core.exposed_share] * (caches - 2) + [core.exposed_memory_share]
     for part, seconds, ahead in zip(shown, transfers[1:], fetched, strict=False):
         total += part * seconds - (part - core.exposed_ahead_share) * ahead
-    total = np.maximum(total, transfers.max(axis=0))
+    slowest = transfers.max(axis=0)
+    beside = arithmetic + transfers.sum(axis=0) - slowest
+    total = np.maximum(total, slowest + core.exposed_beside_transfer_share * beside)
     starts = np.array([own for each in candidates for own in each.starts], np.float64)
     starting = core.thread_start_seconds * starts if machine.threads > 1 else np.zeros(len(share))
     return Times(counts, arithmetic, transfers, fetched, starting, total + starting)

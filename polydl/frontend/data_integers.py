@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from clang.cindex import Cursor, CursorKind, TypeKind, conf
+from clang.cindex import CursorKind, TypeKind
 
 from polydl.frontend.operators import ASSIGN, binary_operator
-from polydl.frontend.walk import preorder
+from polydl.frontend.walk import initializer_of, preorder
 
 _FLOATS = (TypeKind.FLOAT, TypeKind.DOUBLE)
 # Their values are nothing that loop counters say.
@@ -45,11 +45,8 @@ def _assigned(function: Any) -> Iterator[tuple[str, Any]]:
     """The keys of variables, each with an expression that is assigned to it."""
     for cursor in preorder(function):
         if cursor.kind == CursorKind.VAR_DECL:
-            initializer = conf.lib.clang_Cursor_getVarDeclInitializer
-            initializer.argtypes, initializer.restype = [Cursor], Cursor
-            value = initializer(cursor)
-            if not conf.lib.clang_Cursor_isNull(value):
-                value._tu = cursor._tu
+            value = initializer_of(cursor)
+            if value is not None:
                 yield key_of(cursor), value
         elif cursor.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR or (
             cursor.kind == CursorKind.BINARY_OPERATOR and binary_operator(cursor) == ASSIGN

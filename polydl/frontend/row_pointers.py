@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from clang.cindex import Cursor, CursorKind, StorageClass, TypeKind, conf
+from clang.cindex import CursorKind, StorageClass, TypeKind
 
 from polydl.frontend.c_types import shape_of
 from polydl.frontend.data_integers import key_of
@@ -19,7 +19,7 @@ from polydl.frontend.facts import ReplacedPointer
 from polydl.frontend.function_reader import FunctionReader, Variable
 from polydl.frontend.operators import ADD, ADDRESS_OF, binary_operator, unary_operator
 from polydl.frontend.source import Edit, without_comments
-from polydl.frontend.walk import preorder
+from polydl.frontend.walk import initializer_of, preorder
 
 _TRANSPARENT = (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR)
 _CHANGES = ("write", "update", "address")
@@ -110,13 +110,8 @@ def _replacement(
 
 def _part(cursor: Any, reader: FunctionReader, text: str) -> _RowPart | None:
     """What a pointer is set to where it is declared; None for anything but a place in an array of its own type."""
-    initializer = conf.lib.clang_Cursor_getVarDeclInitializer
-    initializer.argtypes, initializer.restype = [Cursor], Cursor
-    value = initializer(cursor)
-    if conf.lib.clang_Cursor_isNull(value):
-        return None
-    value._tu = cursor._tu
-    return _place(value, _elements(cursor.type), reader, text)
+    value = initializer_of(cursor)
+    return None if value is None else _place(value, _elements(cursor.type), reader, text)
 
 
 def _place(value: Any, elements: str, reader: FunctionReader, text: str) -> _RowPart | None:
@@ -199,4 +194,3 @@ def _inside(cursor: Any) -> Any:
     while cursor.kind in _TRANSPARENT and len(children := list(cursor.get_children())) == 1:
         [cursor] = children
     return cursor
-

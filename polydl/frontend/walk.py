@@ -27,3 +27,15 @@ def preorder(cursor: Any) -> list[Any]:
 
     conf.lib.clang_visitChildren(cursor, _VISITOR(visit), cursors)
     return cursors
+
+
+def initializer_of(declaration: Any) -> Any | None:
+    """What a variable is set to where it is declared; None if it isn't."""
+    initializer = conf.lib.clang_Cursor_getVarDeclInitializer
+    initializer.argtypes, initializer.restype = [Cursor], Cursor
+    value = initializer(declaration)
+    if conf.lib.clang_Cursor_isNull(value):
+        return None
+    # Cursors that libclang returns by value don't keep their translation unit alive.
+    value._tu = declaration._tu
+    return value

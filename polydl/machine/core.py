@@ -145,6 +145,9 @@ class Core:
     #: Cycles to look up a page in the second table. ``polydl calibrate`` measures it: how much longer an access of that
     #: walk takes beyond the first table.
     first_tlb_miss_cycles: float
+    #: Part of these cycles that shows where a microkernel's loads ask for the pages, which do not wait for each other.
+    #: To measure: fitted to the committed measurements of products whose rows lie pages apart.
+    exposed_page_share: float
     #: Distances in bytes at which addresses fall into the same set of the first- and of the second-level cache: their
     #: sets times the bytes of a line. The system says so as a rule.
     same_set_bytes: tuple[int, int]
@@ -224,7 +227,7 @@ class Core:
     line_restart_cycles: float
 
     #: Part of the time in which calls fill the first-level cache from the second one, at its bandwidth, that shows
-    #: beside arithmetic. To measure: fitted to the committed measurements, as the next three. (Hardly any of it shows
+    #: beside arithmetic. To measure: fitted to the committed measurements, as the next four. (Hardly any of it shows
     #: in a loop of calls alone, and with what does, variants are ordered worse.)
     exposed_first_share: float
     #: Part of the time of transfers between the caches beyond the first that still shows beside arithmetic, where they
@@ -234,6 +237,9 @@ class Core:
     exposed_memory_share: float
     #: The same of what a microkernel's calls fetched ahead.
     exposed_ahead_share: float
+    #: Where one of these transfers takes longest, the part of the time of the arithmetic and of all other transfers
+    #: that shows beside it.
+    exposed_beside_transfer_share: float
 
     # ---- threads
 

@@ -198,10 +198,12 @@ _X86: Mapping[str, Any] = MappingProxyType(
         "column_ahead_steps": 64,
         "byte_ahead_groups": 8,
         "transform_ahead_rows": 4,
+        "exposed_page_share": 0.25,
         "exposed_first_share": 0.1,
         "exposed_share": 0.2,
         "exposed_memory_share": 0.3,
         "exposed_ahead_share": 0.1,
+        "exposed_beside_transfer_share": 0.1,
         "first_tlb_entries": 64,
         "same_set_bytes": (4096, 65536),
     }
@@ -267,10 +269,12 @@ _NEON: Mapping[str, Any] = MappingProxyType(
         "transform_ahead_rows": 4,
         # The second cache's latency twice: for the line, and for the one by which a step is known.
         "line_restart_cycles": 22.0,
+        "exposed_page_share": 0.25,
         "exposed_first_share": 0.25,
         "exposed_share": 0.25,
         "exposed_memory_share": 0.25,
         "exposed_ahead_share": 0.125,
+        "exposed_beside_transfer_share": 0.125,
     }
 )
 

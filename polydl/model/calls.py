@@ -39,7 +39,7 @@ def _page_cycles(site: CallSite, vector_elements: int, core: Core) -> float:
     """Cycles of a call for addresses that the first table of pages has forgotten when a register block needs them.
 
     Each block walks through all of A's columns; where these lie on more pages than the table holds, it looks up
-    each page anew. A kernel that copies its operands does so panel by panel.
+    each page anew, which arithmetic hides in part. A kernel that copies its operands does so panel by panel.
     """
     gemm = site.gemm
     columns, element_bytes = gemm.k[0] * gemm.batch[0], site.element_bytes[1]
@@ -52,7 +52,7 @@ def _page_cycles(site: CallSite, vector_elements: int, core: Core) -> float:
         block = register_block(site, vector_elements)
         block_rows, block_columns = block or core.usual_block(gemm.m[0], gemm.n[0], site.element_bytes[0])
         blocks = -(-gemm.m[0] // block_rows) * -(-gemm.n[0] * gemm.rows // block_columns)
-    return blocks * pages * core.first_tlb_miss_cycles
+    return blocks * pages * core.first_tlb_miss_cycles * core.exposed_page_share
 
 
 def _share(site: CallSite, loop: str, last: int) -> float:
