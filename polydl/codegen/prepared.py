@@ -78,11 +78,13 @@ def two_functions(
         [
             *function_text.before(scop),
             *definitions,
+            *function_text.OPAQUE,
             f"static void {prepare}({with_buffer(prepared_parameters(scop), f'void *{BUFFER}')})",
             "{",
             *(preparing if steps.preparing else []),
             *(f"  (void){each};" for each in filled[-1:] if not steps.preparing),
             "}",
+            *function_text.OPAQUE,
             f"static {returned} {run}({with_buffer(scop.function.parameters, f'const void *{BUFFER}')})",
             *([f"{{{steps.running[0]}"] if memory.prepared else ["{", f"  (void){BUFFER};", steps.running[0]]),
             *steps.running[1:],

@@ -211,9 +211,10 @@ def _commands(
     language = ("-std=gnu11", "-fcommon") if ring == INTEGERS else _FIELD_FLAGS
     kind = "c" if ring == INTEGERS else "c++"
     objects = [source.with_suffix(".o") for source in sources]
+    flags = (*_FLAGS, *toolchain.plain_addresses, *language)
     # The original is short.
     commands = [
-        [str(toolchain.path), each, *_FLAGS, *language, *folders, "-x", kind, "-c", str(source), "-o", str(object_)]
+        [str(toolchain.path), each, *flags, *folders, "-x", kind, "-c", str(source), "-o", str(object_)]
         for source, object_, each in zip(sources, objects, ("-O2", effort), strict=True)
     ]
     # Global arrays and functions of the source are in both files, and mean the same.

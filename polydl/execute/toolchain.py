@@ -102,7 +102,17 @@ class Toolchain:
     @property
     def in_order(self) -> Toolchain:
         """The same compiler with flags that reorder nothing: for the reference of every check."""
-        return replace(self, flags=(*_IN_ORDER, *(flag for flag in self.flags if flag.startswith("-m"))))
+        processor = (flag for flag in self.flags if flag.startswith("-m"))
+        return replace(self, flags=(*_IN_ORDER, *self.plain_addresses, *processor))
+
+    @property
+    def plain_addresses(self) -> tuple[str, ...]:
+        """Flags with which gcc writes to the addresses that the source names.
+
+        gcc 12 computes others from a loop's counter, and may then take a function for one that writes nothing and leave
+        out its calls: ``B[2 * i][j] = B[i][j]`` over j and i, for one.
+        """
+        return ("-fno-ivopts",) if self.kind == "gcc" else ()
 
     @property
     def cautious(self) -> Toolchain:

@@ -20,6 +20,9 @@ void kernel(float *c, const float *a, const float *b, int stride)
         c[i * stride + j] += a[i * stride + k] * b[k * stride + j];
 }
 #define nest polydl_tuned_nest
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void nest(float c[6][6], const float a[6][6], const float b[6][6])
 {
   {

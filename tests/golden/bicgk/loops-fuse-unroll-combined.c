@@ -50,6 +50,9 @@ static struct polydl_team polydl_team;
 #define N 4096
 #endif
 #define bicgk polydl_tuned_bicgk
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void bicgk(const float A[N][N], const float p[N], const float r[N], float q[N], float s[N])
 {
   {

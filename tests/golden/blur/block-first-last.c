@@ -11,6 +11,9 @@
 
 /* The mean of 3 x 3 bytes; the sum is a scalar of each pixel. */
 #define blur polydl_tuned_blur
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void blur(const uint8_t *src, uint8_t *dst)
 {
   {

@@ -69,6 +69,9 @@ static struct polydl_team polydl_team;
 #define BLOCK 16
 #endif
 #define bnorm_relu polydl_tuned_bnorm_relu
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void bnorm_relu(float output[nImg][nChannels / BLOCK][height][width][BLOCK],
                 const float input[nImg][nChannels / BLOCK][height][width][BLOCK],
                 const float scale[nChannels / BLOCK][BLOCK], const float shift[nChannels / BLOCK][BLOCK])

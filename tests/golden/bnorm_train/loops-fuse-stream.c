@@ -55,6 +55,9 @@ static struct polydl_team polydl_team;
 #include <math.h>
 #define COUNT (4.0 * 28 * 28)
 #define bnorm_train polydl_tuned_bnorm_train
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void bnorm_train(float output[4][4][28][28][16], const float input[4][4][28][28][16], const float gamma[4][16],
                  const float beta[4][16])
 {

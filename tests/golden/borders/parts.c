@@ -9,6 +9,9 @@
 static inline int polydl_min(int a, int b) { return a < b ? a : b; }
 
 #define borders polydl_tuned_borders
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void borders(float out[9][11][32], const float w[3][3][32], const float in[9][11][32])
 {
   {

@@ -351,6 +351,9 @@ static void polydl_setup(void)
 /* A product of bytes in plain layouts, one operand with signs. */
 #include <stdint.h>
 #define bytes polydl_tuned_bytes
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void bytes(int32_t C[64][96], const uint8_t A[64][128], const int8_t B[128][96])
 {
   {

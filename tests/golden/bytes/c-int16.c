@@ -160,6 +160,9 @@ static void polydl_gemm0_run(const signed char *a, const unsigned char *b, int *
 /* A product of bytes in plain layouts, one operand with signs. */
 #include <stdint.h>
 #define bytes polydl_tuned_bytes
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void bytes(int32_t C[64][96], const uint8_t A[64][128], const int8_t B[128][96])
 {
   {

@@ -81,6 +81,9 @@ static void polydl_gemm0_run(const float *a, const float *b, float *c, int last_
 
 /* A 1x1 convolution with filters that take turns in the first cache. */
 #define conv_1x1 polydl_tuned_conv_1x1
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void conv_1x1(float output[8][48][64], const float filter[8][4][64][64], const float input[4][48][64])
 {
   {

@@ -102,6 +102,9 @@ static void polydl_gemm1_run(const float *a, const float *b, float *c, int last_
 }
 
 /* A 1x1 convolution with filters that take turns in the first cache. */
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void polydl_prepare_conv_1x1(const float filter[8][4][64][64], void *polydl_prepared)
 {
   {
@@ -121,6 +124,9 @@ static void polydl_prepare_conv_1x1(const float filter[8][4][64][64], void *poly
     }
   }
 }
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void polydl_run_conv_1x1(float output[8][48][64], const float filter[8][4][64][64], const float input[4][48][64], const void *polydl_prepared)
 {
   {

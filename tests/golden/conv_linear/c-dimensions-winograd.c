@@ -1063,6 +1063,9 @@ static void polydl_result_S0(const float *restrict from, float *restrict to)
 
 /* A 3x3 convolution over pointers, as C code often has it. */
 #define f polydl_tuned_f
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void f(float *out, const float *in, const float *w)
 {
   if (polydl_reserve()) {

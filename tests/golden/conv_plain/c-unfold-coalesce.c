@@ -204,6 +204,9 @@ static void polydl_gemm1_run(const float *a, const float *b, float *c, int last_
 
 /* A convolution in plain layouts, NCHW and KCRS. */
 #define conv_plain polydl_tuned_conv_plain
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void conv_plain(float out[2][32][10][18], const float flt[32][16][3][3], const float in[2][16][12][20])
 {
   if (polydl_reserve()) {

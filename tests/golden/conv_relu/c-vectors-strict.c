@@ -122,6 +122,9 @@ static void polydl_gemm1_run(const float *a, const float *b, float *c, int last_
 
 /* A 3x3 convolution blocked by 16 channels, from zero, with a bias and ReLU behind it. */
 #define conv_relu polydl_tuned_conv_relu
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3][3][16][16],
                const float input[2][2][14][16][16], const float bias[2][16])
 {

@@ -594,6 +594,9 @@ static void polydl_result_S1(const float *restrict from, float *restrict to, int
 }
 
 /* A 3x3 convolution blocked by 16 channels, from zero, with a bias and ReLU behind it. */
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void polydl_prepare_conv_relu(const float filter[2][2][3][3][16][16], const float bias[2][16], void *polydl_prepared)
 {
   {
@@ -608,6 +611,9 @@ static void polydl_prepare_conv_relu(const float filter[2][2][3][3][16][16], con
     }
   }
 }
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void polydl_run_conv_relu(float output[2][2][12][14][16], const float filter[2][2][3][3][16][16], const float input[2][2][14][16][16], const float bias[2][16], const void *polydl_prepared)
 {
   if (polydl_reserve()) {

@@ -114,6 +114,9 @@ static void polydl_gemm1_run(const float *a, const float *b, float *c, int last_
 
 /* A 1x1 convolution whose rows and columns may be one loop: of odd numbers, for no two threads. */
 #define conv_rows polydl_tuned_conv_rows
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void conv_rows(float output[3][5][7][16], const float filter[3][2][16][16], const float input[2][5][7][16])
 {
   {

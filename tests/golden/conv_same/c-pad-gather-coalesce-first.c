@@ -203,6 +203,9 @@ static void polydl_gemm4_run(const float *a, const float *b, float *c, int last_
 
 /* A convolution that keeps the size of the image: a condition finds out what lies beyond the border. */
 #define conv_same polydl_tuned_conv_same
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void conv_same(float output[1][32][14][13], const float weights[32][16][3][3], const float input[1][16][14][13])
 {
   if (polydl_reserve()) {

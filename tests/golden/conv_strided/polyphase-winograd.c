@@ -995,6 +995,9 @@ static void polydl_result_S0_3(const float *restrict from, float *restrict to, i
 }
 
 #define conv_strided polydl_tuned_conv_strided
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void conv_strided(float out[8][11][24], const float flt[3][3][16][24], const float in[17][23][16]) {
   if (polydl_reserve()) {
     float in_points[25][6][16] __attribute__((aligned(64)));

@@ -9,6 +9,9 @@
 
 /* A product in a triangle. */
 #define covariance polydl_tuned_covariance
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void covariance(double c[32][32], const double a[8][32]) {
   {
     for (int i = 0; i <= 15; ++i) {

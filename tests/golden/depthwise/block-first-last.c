@@ -10,6 +10,9 @@ static inline int polydl_min(int a, int b) { return a < b ? a : b; }
 
 /* A depthwise convolution of 3 x 3 with a bias and a rectifier, channels last. */
 #define depthwise polydl_tuned_depthwise
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void depthwise(float output[6][10][24], const float filter[3][3][24], const float bias[24],
                const float input[8][12][24])
 {

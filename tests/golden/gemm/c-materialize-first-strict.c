@@ -84,6 +84,9 @@ static void polydl_gemm2_run(const float *a, const float *b, float *c, int last_
 
 /* C = beta C + alpha A B, as PolyBench writes it. */
 #define gemm polydl_tuned_gemm
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void gemm(float alpha, float beta, float C[48][64], const float A[48][40], const float B[40][64])
 {
   {

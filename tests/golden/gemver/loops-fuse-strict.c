@@ -15,6 +15,9 @@
 #define N 1024
 #endif
 #define gemver polydl_tuned_gemver
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void gemver(const float alpha, const float beta, const float A[N][N], const float u1[N], const float v1[N],
             const float u2[N], const float v2[N], const float y[N], const float z[N], float B[N][N], float x[N], float w[N])
 {

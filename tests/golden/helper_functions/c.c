@@ -99,6 +99,9 @@ static float silu(float x) { return x / (1.0f + expf(-x)); }
 static inline float relu(float x) { return x > 0 ? x : 0; }
 /* for this one */
 #define layer polydl_tuned_layer
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void layer(const float A[40][24], const float B[24][32], const float bias[32], float C[40][32], float D[40][32])
 {
   {

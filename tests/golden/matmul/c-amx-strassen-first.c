@@ -733,6 +733,9 @@ static void polydl_setup(void)
 
 /* C += A * B, large enough for quarters of quarters. */
 #define matmul polydl_tuned_matmul
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void matmul(float C[256][256], const float A[256][256], const float B[256][256])
 {
   if (polydl_reserve()) {

@@ -191,6 +191,9 @@ static void polydl_gemm1_run(const float *a, const float *b, float *c, int last_
 }
 
 /* C += A * B, large enough for quarters of quarters. */
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void polydl_prepare_matmul(const float B[256][256], void *polydl_prepared)
 {
   {
@@ -205,6 +208,9 @@ static void polydl_prepare_matmul(const float B[256][256], void *polydl_prepared
     }
   }
 }
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void polydl_run_matmul(float C[256][256], const float A[256][256], const float B[256][256], const void *polydl_prepared)
 {
   {

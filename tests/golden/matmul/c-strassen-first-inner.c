@@ -277,6 +277,9 @@ static void polydl_result_S0(const float *restrict from, float *restrict to)
 
 /* C += A * B, large enough for quarters of quarters. */
 #define matmul polydl_tuned_matmul
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void matmul(float C[256][256], const float A[256][256], const float B[256][256])
 {
   if (polydl_reserve()) {

@@ -404,6 +404,9 @@ POLYDL_BFLOAT16_FUNCTION bfloat16 float_to_bfloat16(float x)
 enum { M = 48, N = 80, K = 96 };
 /* for this one */
 #define matmul_bfloat16 polydl_tuned_matmul_bfloat16
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void matmul_bfloat16(float C[M][N], const bfloat16 A[M][K], const bfloat16 B[K][N])
 {
   {

@@ -87,6 +87,9 @@ static void polydl_setup(void)
 /* A product of bytes summed as int, in groups of four, with what turns the sums into floats. */
 enum { M = 48, N = 128, K = 128 };
 #define matmul_int8 polydl_tuned_matmul_int8
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsigned char A[M][K / 4][4],
                  const signed char B[N / 64][K / 4][64][4], const float scale[N / 64][64])
 {

@@ -179,6 +179,9 @@ static void polydl_gemm2_run(const float *a, const float *b, float *c, int last_
 
 /* C = A * B of sizes for which B is packed. */
 #define matmul_panels polydl_tuned_matmul_panels
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void matmul_panels(float C[112][1152], const float A[112][1280], const float B[1280][1152])
 {
   if (polydl_reserve()) {

@@ -75,6 +75,9 @@ static void polydl_gemm1_run(const float *a, const float *b, float *c, int last_
 
 /* A product from zero with ReLU behind it. */
 #define matmul_relu polydl_tuned_matmul_relu
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void matmul_relu(float C[64][96], const float A[64][128], const float B[128][96])
 {
   {

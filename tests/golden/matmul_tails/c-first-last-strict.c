@@ -267,6 +267,9 @@ static void polydl_gemm1_run(const double *a, const double *b, double *c, int la
 
 /* A product of sizes that no vector and no tile divides, summed in a local scalar. */
 #define matmul_tails polydl_tuned_matmul_tails
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void matmul_tails(int n, double C[37][n], const double A[37][41], const double B[41][n], double factor)
 {
   if (n == 50) {

@@ -10,6 +10,9 @@ static inline int polydl_min(int a, int b) { return a < b ? a : b; }
 
 /* Maxima of 3 x 3 in steps of two, images first. */
 #define pooling polydl_tuned_pooling
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void pooling(float output[5][9][20], const float input[5][19][41])
 {
   {

@@ -53,6 +53,9 @@ static void polydl_setup(void)
 
 /* Two products, one after the other: the second reads what the first has made. */
 #define products polydl_tuned_products
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void products(float out[40][24], float mid[40][32], const float a[40][50], const float b[32][50], const float c[24][32])
 {
   {

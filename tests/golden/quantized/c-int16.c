@@ -176,6 +176,9 @@ static void polydl_gemm5_run(const signed char *a, const unsigned char *b, int *
 /* A product of quantized numbers, with the zero points of both. */
 enum { M = 48, N = 96, K = 64 };
 #define quantized polydl_tuned_quantized
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void quantized(int C[M][N], const unsigned char A[M][K], const signed char B[K][N], int zero, const int zeros[N])
 {
   {

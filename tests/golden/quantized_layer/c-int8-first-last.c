@@ -202,6 +202,9 @@ static void polydl_gemm5_run(const signed char *a, const unsigned char *b, int *
 
 enum { M = 72, N = 96, K = 64 };
 #define quantized_layer polydl_tuned_quantized_layer
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void quantized_layer(unsigned char Y[M][N], const unsigned char A[M][K], const signed char B[K][N], const int bias[N],
                      const float scale[N], int zero)
 {

@@ -70,6 +70,9 @@ static void polydl_gemm1_run(const double *a, const double *b, double *c, int la
 
 /* A row is multiplied by a matrix, in a vector that each row uses anew, and takes its place. */
 #define rows polydl_tuned_rows
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void rows(double a[4][12][16], double b[16][16], double row[16]) {
   {
     double row_expanded[12][16] __attribute__((aligned(64)));

@@ -32,6 +32,9 @@ static struct polydl_team polydl_team;
 /* Functions of <math.h> in sums and element by element. */
 #include <math.h>
 #define softmax polydl_tuned_softmax
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void softmax(float y[20][60], float x[20][60])
 {
   {

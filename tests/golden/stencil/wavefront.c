@@ -13,6 +13,9 @@ static struct polydl_team polydl_team;
 
 /* A Jacobi stencil of five points, from A to B and back in each step in time. */
 #define stencil polydl_tuned_stencil
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void stencil(float A[64][80], float B[64][80])
 {
   {

@@ -11,6 +11,9 @@ static struct polydl_team polydl_team;
 
 /* Loops that only some orders keep, one of them backwards. */
 #define sweep polydl_tuned_sweep
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void sweep(float A[30][31], double x[40], double L[40][40], double b[40])
 {
   {

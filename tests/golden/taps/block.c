@@ -9,6 +9,9 @@
 
 /* A depthwise convolution of 3 x 3, channels first: each channel's filter is the same for a whole image. */
 #define taps polydl_tuned_taps
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void taps(float output[5][9][40], const float filter[5][3][3], const float input[5][11][42])
 {
   {

@@ -11,6 +11,9 @@ static struct polydl_team polydl_team;
 
 /* A product with a triangular matrix in blocks, and a pass over a triangle. */
 #define triangle polydl_tuned_triangle
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void triangle(double C[4][40][24], double D[61][61], const double A[4][4][40][16], const double B[4][16][24])
 {
   {

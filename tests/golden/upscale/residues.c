@@ -11,6 +11,9 @@
 #define H 8
 #define W 24
 #define upscale polydl_tuned_upscale
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
 static void upscale(float out[2 * H][2 * W + 1], const float in[H + 1][W + 2])
 {
   {
