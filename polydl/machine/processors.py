@@ -143,7 +143,7 @@ _NEUTRAL: Mapping[str, Any] = MappingProxyType(
     }
 )
 
-# Usual of x86-64, and what the model was fitted with, on the Xeon of docs/results/2026-11-26-ranking.md; shares of
+# Usual of x86-64, and what the model was fitted with, on the Xeon of docs/results/2026-11-28-ranking.md; shares of
 # transfers that show, on all four machines there.
 _X86: Mapping[str, Any] = MappingProxyType(
     {
