@@ -23,6 +23,7 @@ from polydl.codegen.passes import (
     scalar_replacement,
     streaming_stores,
     unroll_and_jam,
+    vector_strips,
     vectorize,
     wide_subscripts,
 )
@@ -45,6 +46,7 @@ ORDER = (
     streaming_stores.run,
     common_values.run,
     openmp_pragmas.run,
+    vector_strips.run,
     fences.run,
     long_counters.run,
     wide_subscripts.run,

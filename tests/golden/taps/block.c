@@ -27,41 +27,43 @@ static void taps(float output[5][9][40], const float filter[5][3][3], const floa
           const float polydl_once0_2_0_0 = filter[c][0][2];
           const float polydl_once0_2_1_0 = filter[c][1][2];
           const float polydl_once0_2_2_0 = filter[c][2][2];
-          #pragma omp simd simdlen(8)
-          for (int oi = 0; oi <= 39; ++oi) {
-            float polydl_scalar0_0 = output[c][3 * oj_t1][oi];
-            float polydl_scalar0_1 = output[c][3 * oj_t1 + 1][oi];
-            float polydl_scalar0_2 = output[c][3 * oj_t1 + 2][oi];
-            polydl_scalar0_0 += polydl_once0_0_0_0 * input[c][3 * oj_t1][oi];
-            polydl_scalar0_1 += polydl_once0_0_0_0 * input[c][3 * oj_t1 + 1][oi];
-            polydl_scalar0_2 += polydl_once0_0_0_0 * input[c][3 * oj_t1 + 2][oi];
-            polydl_scalar0_0 += polydl_once0_0_1_0 * input[c][3 * oj_t1 + 1][oi];
-            polydl_scalar0_1 += polydl_once0_0_1_0 * input[c][3 * oj_t1 + 2][oi];
-            polydl_scalar0_2 += polydl_once0_0_1_0 * input[c][3 * oj_t1 + 3][oi];
-            polydl_scalar0_0 += polydl_once0_0_2_0 * input[c][3 * oj_t1 + 2][oi];
-            polydl_scalar0_1 += polydl_once0_0_2_0 * input[c][3 * oj_t1 + 3][oi];
-            polydl_scalar0_2 += polydl_once0_0_2_0 * input[c][3 * oj_t1 + 4][oi];
-            polydl_scalar0_0 += polydl_once0_1_0_0 * input[c][3 * oj_t1][oi + 1];
-            polydl_scalar0_1 += polydl_once0_1_0_0 * input[c][3 * oj_t1 + 1][oi + 1];
-            polydl_scalar0_2 += polydl_once0_1_0_0 * input[c][3 * oj_t1 + 2][oi + 1];
-            polydl_scalar0_0 += polydl_once0_1_1_0 * input[c][3 * oj_t1 + 1][oi + 1];
-            polydl_scalar0_1 += polydl_once0_1_1_0 * input[c][3 * oj_t1 + 2][oi + 1];
-            polydl_scalar0_2 += polydl_once0_1_1_0 * input[c][3 * oj_t1 + 3][oi + 1];
-            polydl_scalar0_0 += polydl_once0_1_2_0 * input[c][3 * oj_t1 + 2][oi + 1];
-            polydl_scalar0_1 += polydl_once0_1_2_0 * input[c][3 * oj_t1 + 3][oi + 1];
-            polydl_scalar0_2 += polydl_once0_1_2_0 * input[c][3 * oj_t1 + 4][oi + 1];
-            polydl_scalar0_0 += polydl_once0_2_0_0 * input[c][3 * oj_t1][oi + 2];
-            polydl_scalar0_1 += polydl_once0_2_0_0 * input[c][3 * oj_t1 + 1][oi + 2];
-            polydl_scalar0_2 += polydl_once0_2_0_0 * input[c][3 * oj_t1 + 2][oi + 2];
-            polydl_scalar0_0 += polydl_once0_2_1_0 * input[c][3 * oj_t1 + 1][oi + 2];
-            polydl_scalar0_1 += polydl_once0_2_1_0 * input[c][3 * oj_t1 + 2][oi + 2];
-            polydl_scalar0_2 += polydl_once0_2_1_0 * input[c][3 * oj_t1 + 3][oi + 2];
-            polydl_scalar0_0 += polydl_once0_2_2_0 * input[c][3 * oj_t1 + 2][oi + 2];
-            polydl_scalar0_1 += polydl_once0_2_2_0 * input[c][3 * oj_t1 + 3][oi + 2];
-            polydl_scalar0_2 += polydl_once0_2_2_0 * input[c][3 * oj_t1 + 4][oi + 2];
-            output[c][3 * oj_t1][oi] = polydl_scalar0_0;
-            output[c][3 * oj_t1 + 1][oi] = polydl_scalar0_1;
-            output[c][3 * oj_t1 + 2][oi] = polydl_scalar0_2;
+          for (int polydl_oi_strip = 0; polydl_oi_strip <= 39; polydl_oi_strip += 8) {
+            #pragma omp simd simdlen(8)
+            for (int oi = polydl_oi_strip; oi <= polydl_oi_strip + 7; ++oi) {
+              float polydl_scalar0_0 = output[c][3 * oj_t1][oi];
+              float polydl_scalar0_1 = output[c][3 * oj_t1 + 1][oi];
+              float polydl_scalar0_2 = output[c][3 * oj_t1 + 2][oi];
+              polydl_scalar0_0 += polydl_once0_0_0_0 * input[c][3 * oj_t1][oi];
+              polydl_scalar0_1 += polydl_once0_0_0_0 * input[c][3 * oj_t1 + 1][oi];
+              polydl_scalar0_2 += polydl_once0_0_0_0 * input[c][3 * oj_t1 + 2][oi];
+              polydl_scalar0_0 += polydl_once0_0_1_0 * input[c][3 * oj_t1 + 1][oi];
+              polydl_scalar0_1 += polydl_once0_0_1_0 * input[c][3 * oj_t1 + 2][oi];
+              polydl_scalar0_2 += polydl_once0_0_1_0 * input[c][3 * oj_t1 + 3][oi];
+              polydl_scalar0_0 += polydl_once0_0_2_0 * input[c][3 * oj_t1 + 2][oi];
+              polydl_scalar0_1 += polydl_once0_0_2_0 * input[c][3 * oj_t1 + 3][oi];
+              polydl_scalar0_2 += polydl_once0_0_2_0 * input[c][3 * oj_t1 + 4][oi];
+              polydl_scalar0_0 += polydl_once0_1_0_0 * input[c][3 * oj_t1][oi + 1];
+              polydl_scalar0_1 += polydl_once0_1_0_0 * input[c][3 * oj_t1 + 1][oi + 1];
+              polydl_scalar0_2 += polydl_once0_1_0_0 * input[c][3 * oj_t1 + 2][oi + 1];
+              polydl_scalar0_0 += polydl_once0_1_1_0 * input[c][3 * oj_t1 + 1][oi + 1];
+              polydl_scalar0_1 += polydl_once0_1_1_0 * input[c][3 * oj_t1 + 2][oi + 1];
+              polydl_scalar0_2 += polydl_once0_1_1_0 * input[c][3 * oj_t1 + 3][oi + 1];
+              polydl_scalar0_0 += polydl_once0_1_2_0 * input[c][3 * oj_t1 + 2][oi + 1];
+              polydl_scalar0_1 += polydl_once0_1_2_0 * input[c][3 * oj_t1 + 3][oi + 1];
+              polydl_scalar0_2 += polydl_once0_1_2_0 * input[c][3 * oj_t1 + 4][oi + 1];
+              polydl_scalar0_0 += polydl_once0_2_0_0 * input[c][3 * oj_t1][oi + 2];
+              polydl_scalar0_1 += polydl_once0_2_0_0 * input[c][3 * oj_t1 + 1][oi + 2];
+              polydl_scalar0_2 += polydl_once0_2_0_0 * input[c][3 * oj_t1 + 2][oi + 2];
+              polydl_scalar0_0 += polydl_once0_2_1_0 * input[c][3 * oj_t1 + 1][oi + 2];
+              polydl_scalar0_1 += polydl_once0_2_1_0 * input[c][3 * oj_t1 + 2][oi + 2];
+              polydl_scalar0_2 += polydl_once0_2_1_0 * input[c][3 * oj_t1 + 3][oi + 2];
+              polydl_scalar0_0 += polydl_once0_2_2_0 * input[c][3 * oj_t1 + 2][oi + 2];
+              polydl_scalar0_1 += polydl_once0_2_2_0 * input[c][3 * oj_t1 + 3][oi + 2];
+              polydl_scalar0_2 += polydl_once0_2_2_0 * input[c][3 * oj_t1 + 4][oi + 2];
+              output[c][3 * oj_t1][oi] = polydl_scalar0_0;
+              output[c][3 * oj_t1 + 1][oi] = polydl_scalar0_1;
+              output[c][3 * oj_t1 + 2][oi] = polydl_scalar0_2;
+            }
           }
         }
       }
