@@ -77,7 +77,7 @@ PARAMETER_NAMES = (
 
 # Names with versions: a change of what a column means needs another number.
 WORKING_SETS = "working sets 1"
-RICH = f"rich 5, {len(RICH_NAMES)} columns"
+RICH = f"rich 6, {len(RICH_NAMES)} columns"
 PARAMETERS = f"parameters 1, {len(PARAMETER_NAMES)} columns"
 
 

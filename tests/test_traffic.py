@@ -366,20 +366,32 @@ def slowed(rows: int, columns: int, order: str, *tiles: Tile, plain: bool, core:
 
 
 def test_how_well_prefetchers_keep_up_with_microkernels() -> None:
+    # Of each run the first KiB is not followed yet.
+    def begun(run: int) -> float:
+        return 1024 / run
+
     # Whole rows of 16 KiB one after the other: a single run at a time.
-    assert slowed(4, 4096, "i j", plain=False) == [2.0, 2.0]
+    assert slowed(4, 4096, "i j", plain=False) == pytest.approx([2 + begun(65536)] * 2)
     # Rows in other pages, an element of each in turn: the more, the better, as long as they can be followed.
-    assert slowed(2, 4096, "j i", plain=False) == pytest.approx([2 - 1 / 3] * 2, rel=1e-6)
-    assert slowed(8, 4112, "j i", plain=False) == [1.0, 1.0]
-    assert slowed(24, 4112, "j i", plain=False) == [1.0, 1.0]
+    assert slowed(2, 4096, "j i", plain=False) == pytest.approx([2 - 1 / 3 + begun(16384)] * 2, rel=1e-6)
+    assert slowed(8, 4112, "j i", plain=False) == pytest.approx([1 + begun(16448)] * 2)
+    assert slowed(24, 4112, "j i", plain=False) == pytest.approx([1 + begun(16448)] * 2)
     # A line and two lines of more rows than are followed, a whole KiB of them, and eight of them only.
-    for columns, factor in ((16, 4.0), (32, 3.0), (256, 2.0), (64, 2.5)):
+    for columns, factor in ((16, 4.0), (32, 3.0), (256, 3.0), (64, 2.5)):
         tile = Tile(0, "j", (columns,))
         assert slowed(64, 4352, "j_t1 i j", tile, plain=False) == pytest.approx([factor] * 2, rel=0.02), columns
     tiles = (Tile(0, "i", (8,)), Tile(0, "j", (16,)))
-    assert slowed(64, 4352, "i_t1 j_t1 i j", *tiles, plain=False) == [1.0, 1.0]
+    assert slowed(64, 4352, "i_t1 j_t1 i j", *tiles, plain=False) == pytest.approx([1 + begun(17408)] * 2)
+    # Eight rows in turn that are left after a KiB or more for all other rows, and rows that are left after a page.
+    for columns in (256, 544, 1088):
+        tiles = (Tile(0, "i", (8,)), Tile(0, "j", (columns,)))
+        factor = 1 + begun(4 * columns)
+        assert slowed(64, 4352, "j_t1 i_t1 j i", *tiles, plain=False) == pytest.approx([factor] * 2), columns
+        factor = 2 + begun(4 * columns if columns == 1088 else 17408)
+        assert slowed(64, 4352, "i_t1 j_t1 i j", *tiles, plain=False) == pytest.approx([factor] * 2), columns
     # A processor whose prefetcher a single run keeps busy.
-    assert slowed(4, 4096, "i j", plain=False, core=replace(CORE, prefetch_busy_streams=1)) == [1.0, 1.0]
+    busy = replace(CORE, prefetch_busy_streams=1)
+    assert slowed(4, 4096, "i j", plain=False, core=busy) == pytest.approx([1 + begun(65536)] * 2)
 
 
 def test_how_well_prefetchers_keep_up_with_plain_loops() -> None:
@@ -391,6 +403,20 @@ def test_how_well_prefetchers_keep_up_with_plain_loops() -> None:
         assert slowed(64, 4352, "j_t1 i j", tile, plain=True) == pytest.approx([factor] * 2), columns
     assert slowed(64, 640, "j_t1 i j", Tile(0, "j", (16,)), plain=True) == [3.0, 3.0]
     assert slowed(64, 640, "i j", plain=True) == [1.0, 1.0]
+
+
+def test_gaps_that_an_inner_loop_fills_are_no_gaps() -> None:
+    def taps(order: str, channels: int, *tiles: Tile) -> float:
+        loops = (("x", 0, 199), ("c", 0, channels - 1), ("k", 0, 2))
+        scop = make_scop([Work("S", loops, (("read", "A", ("64*x + 64*k + c",)), ("write", "B", ("64*x + c",))))])
+        [nest] = ordered(scop, order, *tiles).nests
+        caches = tuple([geometry(size, CORE) for size in (32 << 10, 256 << 10)])
+        return nest_misses(scop, nest, CORE, caches).slowdowns[0]
+
+    # Three taps of 256 bytes lie beside each other once all channels are through, in whatever order.
+    assert taps("x c k", 64) == taps("x k c", 64) == taps("c_t1 x c k", 64, Tile(0, "c", (8,))) == 1.0
+    # Of each 256 bytes 64 are used.
+    assert taps("x c k", 16) == taps("x k c", 16) == 2.0
 
 
 def test_few_rows_in_turn_cost_plain_loops_something_on_some_processors() -> None:

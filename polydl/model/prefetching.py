@@ -16,6 +16,7 @@ near already, and is no run of its own.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import log
 from typing import NamedTuple
 
@@ -28,8 +29,8 @@ def slowdown(nest: NestStreams, stream: int) -> float:
 
     The columns of a tile that lie rows of an image apart are such streams: each call goes a little further in every
     one of them, and the prefetcher has the next lines ready when it comes back. A single long run stops at the end of
-    each page. More runs than the prefetcher follows, each left after a few lines, have to be found anew every time. A
-    call that isn't known is taken to walk straight on.
+    each page. More runs than the prefetcher follows, each left after a few lines, have to be found anew every time, and
+    the beginning of each run comes before it is followed. A call that isn't known is taken to walk straight on.
     """
     if nest.calls:
         return 1.0
@@ -37,36 +38,65 @@ def slowdown(nest: NestStreams, stream: int) -> float:
     walk = _interleaved(nest, stream)
     if nest.plain:
         return _plain_slowdown(walk, core) * _fetched_in_vain(nest, stream, walk)
-    if walk.width > core.prefetch_streams and walk.visit < core.prefetch_ahead_bytes:
-        slower = core.prefetch_lost_slowdown + core.prefetch_start_bytes / max(walk.visit, core.line_bytes)
+    if walk.width > core.prefetch_streams and walk.visit.span < core.prefetch_ahead_bytes:
+        slower = core.prefetch_lost_slowdown + core.prefetch_start_bytes / max(walk.visit.span, core.line_bytes)
     else:
         busy = core.prefetch_busy_streams
         idle = max(0.0, 1.0 - log(walk.width, busy)) if busy > 1 else 0.0
-        slower = 1.0 + (core.prefetch_lost_slowdown - 1.0) * idle
+        beginning = min(1.0, core.prefetch_ahead_bytes / _run_bytes(nest, stream))
+        slower = 1.0 + (core.prefetch_lost_slowdown - 1.0) * (idle + beginning)
     return slower * _fetched_in_vain(nest, stream, walk)
 
 
 def _plain_slowdown(walk: _Walk, core: Core) -> float:
     """How much longer the lines of such a walk take in plain loops than those of a single run."""
     if walk.width > core.prefetch_streams:
-        return 1.0 + core.prefetch_start_bytes / max(walk.visit, core.line_bytes)
+        return 1.0 + core.prefetch_start_bytes / max(walk.visit.span, core.line_bytes)
     if walk.lines < 2:
         return 1.0
     return 1.0 + (core.prefetch_turns_slowdown - 1.0) * (1.0 - log(walk.lines, core.prefetch_streams))
 
 
-class _Walk(NamedTuple):
-    """``width`` runs in different pages are walked through in turn, ``visit`` bytes of each before the next.
+@dataclass(frozen=True)
+class _Visit:
+    """What is used of a run before the next one is walked through: equal pieces, evenly spread over ``span`` bytes."""
 
-    Of these so many are ``used``, with ``gap`` bytes from one piece to the next (0 without gaps). The loops from
-    ``depth`` on do that. ``lines`` of the runs are visited for a line at most, and share nothing with those that a loop
-    outside comes to.
+    #: bytes from the first one to the last one
+    span: float
+    pieces: float = 1.0
+    #: bytes of each piece; 0 for as many as the span has, in a single one
+    piece: float = 0.0
+    #: bytes from the beginning of one piece to that of the next; 0 for a single one
+    pitch: float = 0.0
+
+    @property
+    def used(self) -> float:
+        """Bytes of all pieces."""
+        return self.pieces * (self.piece or self.span)
+
+    def repeated(self, step: float, count: float) -> _Visit:
+        """The same ``count`` times, each time ``step`` bytes further on."""
+        span = self.span + step * (count - 1.0)
+        if step > self.span:
+            # Of two kinds of gaps the larger ones count.
+            return _Visit(span, count, self.span, step)
+        if not self.pitch:
+            return _Visit(span)
+        if step >= self.pitch:
+            return _Visit(span, self.pieces + step / self.pitch * (count - 1.0), self.piece, self.pitch)
+        piece = self.piece + min(step, self.piece) * (count - 1.0)
+        return _Visit(span, self.pieces, piece, self.pitch) if piece < self.pitch else _Visit(span)
+
+
+class _Walk(NamedTuple):
+    """``width`` runs in different pages are walked through in turn, one visit to each after the other.
+
+    The loops from ``depth`` on do that. ``lines`` of the runs are visited for a line at most, and share nothing with
+    those that a loop outside comes to.
     """
 
     width: int
-    visit: int
-    used: int
-    gap: int
+    visit: _Visit
     depth: int
     lines: int = 1
 
@@ -75,10 +105,10 @@ def _interleaved(nest: NestStreams, stream: int) -> _Walk:
     """How the innermost loops walk, until they have used as much of each run as is fetched ahead, or come to more runs
     than are followed."""
     each, moved, core = nest.streams[stream].stream, nest.streams[stream].moves, nest.core
-    width, visit, used, gap, depth = 1, each.element_bytes, each.element_bytes, 0, len(nest.loops)
-    lines, jump = 1, core.prefetch_step_bytes if nest.plain else core.page_bytes
+    width, depth, lines, visited = 1, len(nest.loops), 1, _Visit(each.element_bytes)
+    jump = core.prefetch_step_bytes if nest.plain else core.page_bytes
     if each.strides is None:
-        return _Walk(width, visit, used, gap, depth)
+        return _Walk(width, visited, depth, lines)
     for (loop, count), moves in zip(reversed(nest.loops), reversed(moved), strict=True):
         depth -= 1
         if not moves:
@@ -87,31 +117,47 @@ def _interleaved(nest: NestStreams, stream: int) -> _Walk:
         if step >= jump:
             width = round(width * count)
             outside = (abs(each.strides[other.iterator]) * other.size for other, _ in nest.loops[:depth])
-            if visit <= core.line_bytes and not any(step <= other < step * count for other in outside):
+            if visited.span <= core.line_bytes and not any(step <= other < step * count for other in outside):
                 lines = round(lines * count)
         else:
-            if step > visit:
-                gap, used = step, round(used * count)
-            else:
-                used += round(min(step, used) * (count - 1))
-            visit += round(step * (count - 1))
-        if width > core.prefetch_streams or visit >= core.prefetch_ahead_bytes:
+            visited = visited.repeated(step, count)
+        if width > core.prefetch_streams or visited.span >= core.prefetch_ahead_bytes:
             break
-    return _Walk(width, visit, used, gap, depth, lines)
+    return _Walk(width, visited, depth, lines)
+
+
+def _run_bytes(nest: NestStreams, stream: int) -> int:
+    """Bytes of each run from its first line to where it is left for others and must be found anew.
+
+    That is for more of them than are followed, or after a page, behind which nothing was fetched ahead.
+    """
+    each, moved, core = nest.streams[stream].stream, nest.streams[stream].moves, nest.core
+    if each.strides is None:
+        return each.array_bytes
+    length, width = each.element_bytes, 1
+    for (loop, count), moves in zip(reversed(nest.loops), reversed(moved), strict=True):
+        step = each.strides[loop.iterator] * loop.size
+        if moves and step >= max(length + 1, core.page_bytes):
+            width = round(width * count)
+        elif moves and (width == 1 or (width <= core.prefetch_streams and length < core.page_bytes)):
+            length += round(step * (count - 1))
+        elif moves:
+            break
+    return length
 
 
 def _fetched_in_vain(nest: NestStreams, stream: int, walk: _Walk) -> float:
     """How much more comes than is used before it is gone: lines in the gaps of a walk whose turn comes much later."""
-    strides = nest.streams[stream].stream.strides
-    if strides is None or walk.gap < 2 * nest.core.line_bytes:
+    strides, visit = nest.streams[stream].stream.strides, walk.visit
+    if strides is None or visit.pitch < 2 * nest.core.line_bytes:
         return 1.0
     cache = nest.caches[min(1, len(nest.caches) - 1)]
-    used = float(walk.used)
+    used = visit.used
     for depth in range(walk.depth - 1, -1, -1):
-        if used >= walk.visit or nest.lines_inside(depth + 1) > cache.sets * cache.ways:
+        if used >= visit.span or nest.lines_inside(depth + 1) > cache.sets * cache.ways:
             break
         loop, trips = nest.loops[depth]
-        if 0 < strides[loop.iterator] * loop.size < walk.gap:
+        if 0 < strides[loop.iterator] * loop.size < visit.pitch:
             # This loop comes to what lies in the gaps.
             used *= trips
-    return min(nest.core.prefetch_most_in_vain, max(1.0, walk.visit / used))
+    return min(nest.core.prefetch_most_in_vain, max(1.0, visit.span / used))
