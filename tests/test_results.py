@@ -190,6 +190,8 @@ def by_size(*cases: tuple[str, str, list[object]]) -> list[ParameterSet]:
         ("2026-11-25-epyc-zen5", "experiments.layers", ["table", DATA / "resnet-zen5-prepared.json.xz"]),
         ("2026-11-25-epyc-zen5", "experiments.layers", ["table", DATA / "resnet-zen5-again.json.xz"]),
         ("2026-11-25-epyc-zen5", "experiments.layers", ["table", DATA / "depthwise-zen5.json.xz"]),
+        ("2026-11-28-epyc-zen3", "experiments.layers", ["table", DATA / "depthwise-zen3-before.json.xz"]),
+        ("2026-11-28-epyc-zen3", "experiments.layers", ["table", DATA / "depthwise-zen3.json.xz"]),
         ("2026-11-25-epyc-zen5", "experiments.layers", ["table", DATA / "depthwise-zen5-skipped.json.xz"]),
         ("2026-11-25-epyc-zen5", "experiments.models", ["table", "--float", DATA / "models-zen5.jsonl"]),
         ("2026-11-25-epyc-zen5", "experiments.models", ["memory", DATA / "models-zen5.jsonl"]),

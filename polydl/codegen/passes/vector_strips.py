@@ -13,9 +13,9 @@ from polydl.codegen.context import Context
 from polydl.codegen.loop_ir import Body, For, Node, at_most, expressions, mapped
 from polydl.codegen.values import Element, Integer, Name, mentions, plus
 
-#: The fewest references that take more addresses than x86-64 has registers for, beside counters and bounds. Loops with
-#: fewer are as fast either way.
-MANY_REFERENCES = 12
+#: The fewest references whose addresses get scarce in the fifteen registers that x86-64 has for them, for counters and
+#: for bounds. Pooling over 3 by 3 elements gains; loops with fewer are as fast either way.
+MANY_REFERENCES = 8
 
 
 def run(ir: Body, context: Context) -> Body:  # noqa: ARG001

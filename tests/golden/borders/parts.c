@@ -15,15 +15,17 @@ __attribute__((noipa))
 static void borders(float out[9][11][32], const float w[3][3][32], const float in[9][11][32])
 {
   {
-    #pragma omp simd simdlen(16)
-    for (int c = 0; c <= 31; ++c) {
-      float polydl_scalar0;
-      polydl_scalar0 = 0.0f;
-      polydl_scalar0 += w[1][1][c] * in[0][0][c];
-      polydl_scalar0 += w[1][2][c] * in[0][1][c];
-      polydl_scalar0 += w[2][1][c] * in[1][0][c];
-      polydl_scalar0 += w[2][2][c] * in[1][1][c];
-      out[0][0][c] = polydl_scalar0;
+    for (int polydl_c_strip = 0; polydl_c_strip <= 31; polydl_c_strip += 16) {
+      #pragma omp simd simdlen(16)
+      for (int c = polydl_c_strip; c <= polydl_c_strip + 15; ++c) {
+        float polydl_scalar0;
+        polydl_scalar0 = 0.0f;
+        polydl_scalar0 += w[1][1][c] * in[0][0][c];
+        polydl_scalar0 += w[1][2][c] * in[0][1][c];
+        polydl_scalar0 += w[2][1][c] * in[1][0][c];
+        polydl_scalar0 += w[2][2][c] * in[1][1][c];
+        out[0][0][c] = polydl_scalar0;
+      }
     }
     for (int polydl_c_strip = 0; polydl_c_strip <= 31; polydl_c_strip += 16) {
       #pragma omp simd simdlen(16)
@@ -111,15 +113,17 @@ static void borders(float out[9][11][32], const float w[3][3][32], const float i
         out[0][9][c] = polydl_scalar0_8;
       }
     }
-    #pragma omp simd simdlen(16)
-    for (int c = 0; c <= 31; ++c) {
-      float polydl_scalar0;
-      polydl_scalar0 = 0.0f;
-      polydl_scalar0 += w[1][0][c] * in[0][9][c];
-      polydl_scalar0 += w[1][1][c] * in[0][10][c];
-      polydl_scalar0 += w[2][0][c] * in[1][9][c];
-      polydl_scalar0 += w[2][1][c] * in[1][10][c];
-      out[0][10][c] = polydl_scalar0;
+    for (int polydl_c_strip = 0; polydl_c_strip <= 31; polydl_c_strip += 16) {
+      #pragma omp simd simdlen(16)
+      for (int c = polydl_c_strip; c <= polydl_c_strip + 15; ++c) {
+        float polydl_scalar0;
+        polydl_scalar0 = 0.0f;
+        polydl_scalar0 += w[1][0][c] * in[0][9][c];
+        polydl_scalar0 += w[1][1][c] * in[0][10][c];
+        polydl_scalar0 += w[2][0][c] * in[1][9][c];
+        polydl_scalar0 += w[2][1][c] * in[1][10][c];
+        out[0][10][c] = polydl_scalar0;
+      }
     }
     for (int polydl_c_strip = 0; polydl_c_strip <= 31; polydl_c_strip += 16) {
       #pragma omp simd simdlen(16)
@@ -526,15 +530,17 @@ static void borders(float out[9][11][32], const float w[3][3][32], const float i
         out[7][10][c] = polydl_scalar0_6;
       }
     }
-    #pragma omp simd simdlen(16)
-    for (int c = 0; c <= 31; ++c) {
-      float polydl_scalar0;
-      polydl_scalar0 = 0.0f;
-      polydl_scalar0 += w[0][1][c] * in[7][0][c];
-      polydl_scalar0 += w[0][2][c] * in[7][1][c];
-      polydl_scalar0 += w[1][1][c] * in[8][0][c];
-      polydl_scalar0 += w[1][2][c] * in[8][1][c];
-      out[8][0][c] = polydl_scalar0;
+    for (int polydl_c_strip = 0; polydl_c_strip <= 31; polydl_c_strip += 16) {
+      #pragma omp simd simdlen(16)
+      for (int c = polydl_c_strip; c <= polydl_c_strip + 15; ++c) {
+        float polydl_scalar0;
+        polydl_scalar0 = 0.0f;
+        polydl_scalar0 += w[0][1][c] * in[7][0][c];
+        polydl_scalar0 += w[0][2][c] * in[7][1][c];
+        polydl_scalar0 += w[1][1][c] * in[8][0][c];
+        polydl_scalar0 += w[1][2][c] * in[8][1][c];
+        out[8][0][c] = polydl_scalar0;
+      }
     }
     for (int polydl_c_strip = 0; polydl_c_strip <= 31; polydl_c_strip += 16) {
       #pragma omp simd simdlen(16)
@@ -622,15 +628,17 @@ static void borders(float out[9][11][32], const float w[3][3][32], const float i
         out[8][9][c] = polydl_scalar0_8;
       }
     }
-    #pragma omp simd simdlen(16)
-    for (int c = 0; c <= 31; ++c) {
-      float polydl_scalar0;
-      polydl_scalar0 = 0.0f;
-      polydl_scalar0 += w[0][0][c] * in[7][9][c];
-      polydl_scalar0 += w[0][1][c] * in[7][10][c];
-      polydl_scalar0 += w[1][0][c] * in[8][9][c];
-      polydl_scalar0 += w[1][1][c] * in[8][10][c];
-      out[8][10][c] = polydl_scalar0;
+    for (int polydl_c_strip = 0; polydl_c_strip <= 31; polydl_c_strip += 16) {
+      #pragma omp simd simdlen(16)
+      for (int c = polydl_c_strip; c <= polydl_c_strip + 15; ++c) {
+        float polydl_scalar0;
+        polydl_scalar0 = 0.0f;
+        polydl_scalar0 += w[0][0][c] * in[7][9][c];
+        polydl_scalar0 += w[0][1][c] * in[7][10][c];
+        polydl_scalar0 += w[1][0][c] * in[8][9][c];
+        polydl_scalar0 += w[1][1][c] * in[8][10][c];
+        out[8][10][c] = polydl_scalar0;
+      }
     }
   }
 }
