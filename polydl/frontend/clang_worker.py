@@ -20,17 +20,17 @@ from polydl.errors import OptionError, PolydlError, SourceError, UnsupportedCons
 from polydl.frontend.assignments import assignment_edits
 from polydl.frontend.c_types import declaration
 from polydl.frontend.child import answer
+from polydl.frontend.conversions import conversions
 from polydl.frontend.excerpt import excerpt
 from polydl.frontend.facts import ReplacedPointer
 from polydl.frontend.function_reader import FunctionReader, Variable
 from polydl.frontend.index_functions import index_edits
 from polydl.frontend.known_values import (
-    cast_edits,
     data_edits,
     distinct_names,
     hidden_bodies,
     known_values,
-    shift_edits,
+    type_edits,
     value_edits,
 )
 from polydl.frontend.macro_uses import check_macros, has_conditions, inactive
@@ -224,8 +224,7 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
     }
     edits = distinct_names(reader, reserved)
     edits += data_edits(reader, lambda variable: _changes(variable, reader, region))
-    edits += cast_edits(reader)
-    edits += shift_edits(reader, request["shift"])
+    edits += type_edits(reader, conversions(reader), request["shift"])
     edits += hidden_bodies(functions, function, view.text)
     shown = view.apply(_without_overlaps(edits))
     return {

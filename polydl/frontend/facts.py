@@ -21,6 +21,8 @@ MEMBERS = (
     "keep each member in an array of its own, re[i] and im[i] for x[i].re and x[i].im, and pass these; "
     "pass s->x to the function as float *x where it is an array"
 )
+#: What to do about unsigned numbers below 0.
+SIGNED = "compute it with signed integers, or write it so that no value is below 0, such as (i + n - 1) % n"
 # Operators and constants of isl's syntax, in which case doesn't matter.
 _WORDS_OF_ISL = {
     *("and", "or", "not", "implies", "exists", "true", "false", "min", "max", "mod"),

@@ -262,6 +262,9 @@ class _Builder:
             except NotAffineError:
                 raise checks.not_affine(self.facts, draft.offset, draft.text, self.place) from None
             draft.evaluations = tuple(translator.evaluations)
+            forms = [node.text for node in draft.body.walk() if node.kind == "affine"]
+            indices = [evaluation.access.index for evaluation in draft.evaluations]
+            bounds.check_wraps(str(domain), [*forms, *indices], draft.offset, draft.text, self.place)
             for node in draft.body.walk():
                 if node.kind == "affine":
                     self._check_parameters(isl.PwAff.read_from_str(self.context, node.text), draft)
