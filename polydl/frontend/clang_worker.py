@@ -26,6 +26,7 @@ from polydl.frontend.facts import ReplacedPointer
 from polydl.frontend.function_reader import FunctionReader, Variable
 from polydl.frontend.index_functions import index_edits
 from polydl.frontend.known_values import (
+    called_edits,
     data_edits,
     distinct_names,
     hidden_bodies,
@@ -225,6 +226,7 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
     edits = distinct_names(reader, reserved)
     edits += data_edits(reader, lambda variable: _changes(variable, reader, region))
     edits += type_edits(reader, conversions(reader), request["shift"])
+    edits += called_edits(reader)
     edits += hidden_bodies(functions, function, view.text)
     shown = view.apply(_without_overlaps(edits))
     return {

@@ -27,8 +27,7 @@ def data_integers(function: Any) -> frozenset[str]:
     on loop counters alone and wraps around, as a hash does, is data unless bounds, conditions or subscripts depend on
     it.
     """
-    assignments = [each for each in map(assignment_of, preorder(function)) if each is not None]
-    assigned = [(key_of(declaration), value) for declaration, value in assignments]
+    assigned = _assigned(function)
     sizes = _sizes(function, assigned)
     held = _wrapping(function, _sizes(function, assigned, conditions=True))
     while True:
@@ -36,6 +35,17 @@ def data_integers(function: Any) -> frozenset[str]:
         if not more:
             return frozenset(held)
         held |= more
+
+
+def deciding(function: Any) -> set[str]:
+    """The keys of the variables of a function on which loops' headers, conditions or subscripts depend."""
+    return _sizes(function, _assigned(function), conditions=True)
+
+
+def _assigned(function: Any) -> list[tuple[str, Any]]:
+    """The keys of variables, each with an expression that is assigned to it."""
+    assignments = [each for each in map(assignment_of, preorder(function)) if each is not None]
+    return [(key_of(declaration), value) for declaration, value in assignments]
 
 
 def _wrapping(function: Any, sizes: set[str]) -> set[str]:

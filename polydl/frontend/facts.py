@@ -23,6 +23,8 @@ MEMBERS = (
 )
 #: What to do about unsigned numbers below 0.
 SIGNED = "compute it with signed integers, or write it so that no value is below 0, such as (i + n - 1) % n"
+#: What names of functions begin with that pet would take for its own.
+CALLED = "polydl_called_"
 # Operators and constants of isl's syntax, in which case doesn't matter.
 _WORDS_OF_ISL = {
     *("and", "or", "not", "implies", "exists", "true", "false", "min", "max", "mod"),

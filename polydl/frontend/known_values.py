@@ -15,9 +15,10 @@ from clang.cindex import CursorKind
 
 from polydl.frontend.c_types import literal
 from polydl.frontend.conversions import Conversions
-from polydl.frontend.facts import is_word_of_isl
+from polydl.frontend.facts import CALLED, is_word_of_isl
 from polydl.frontend.function_reader import FunctionReader, Variable
 from polydl.frontend.loop_headers import integer_value
+from polydl.frontend.purity import KNOWN_TO_PET
 from polydl.frontend.source import Edit, Enclosure, enclosing
 
 
@@ -120,6 +121,12 @@ def type_edits(reader: FunctionReader, known: Conversions, shift: int) -> list[E
         edits.append(Edit(first, first, f"\n{known.declaration}\n"))
     shifted = [Enclosure(start, end, f"{shift} + (") for start, end in reader.subscripts if shift]
     return [*edits, *enclosing([*shifted, *known.shown, *macros, *reader.typed_integers.shown()])]
+
+
+def called_edits(reader: FunctionReader) -> list[Edit]:
+    """Edits that give the file's functions other names for which pet has a meaning of its own, such as ``max``."""
+    names = sorted(KNOWN_TO_PET & reader.callees.keys())
+    return [Edit(0, 0, f"#define {name} {CALLED}{name}\n") for name in names]
 
 
 def hidden_bodies(functions: Iterable[Any], target: Any, text: str) -> list[Edit]:
