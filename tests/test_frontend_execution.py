@@ -32,6 +32,7 @@ FUNCTIONS: dict[str, tuple[str, Callable[..., Any]]] = {
     "clamp": ("float", _clamp),
     "twice": ("float", lambda x: _clamp(x, 3) + x),
     **dict.fromkeys(("max", "imax"), ("int", max)),
+    "floord": ("int", min),
     "sum_to": ("float", lambda n: n * (n + 1) / 2),
 }
 

@@ -40,6 +40,7 @@ from polydl.frontend.reserved_names import HEADERS, check_names, conflict
 from polydl.frontend.row_pointers import pointer_edits
 from polydl.frontend.source import Edit, EditedText, line_of, one_line
 from polydl.frontend.walk import preorder
+from polydl.frontend.written_out import written_out_edits
 
 _DETAILED_PREPROCESSING = 1
 # Most levels of constants that are computed from constants, and of assignments inside of others.
@@ -209,6 +210,7 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
         if not edits and request["original"] is None:
             edits, replaced = pointer_edits(reader)
             pointers += [_traced(each, view) for each in replaced]
+        edits = edits or written_out_edits(reader)
         edits = edits or index_edits(reader)
         edits = edits or assignment_edits(reader)
         if not edits:

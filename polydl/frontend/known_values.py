@@ -90,6 +90,12 @@ def distinct_names(reader: FunctionReader, reserved: Set[str]) -> list[Edit]:
             clashes |= not (counters and other.scope_end <= variable.offset)
         seen.setdefault(variable.name, []).append(variable)
         spelled = all(reference.spelled >= 0 for reference in variable.references)
+        if clashes and not spelled and len(seen[variable.name]) > 1 and variable.storage not in outer:
+            reader.refuse(
+                variable.declaration,
+                f"{variable.name} is declared more than once, by a macro",
+                "make the macro a static function, or write what it stands for with another name each time",
+            )
         if not clashes or variable.storage in outer or not spelled:
             continue
         number = 2

@@ -1,0 +1,117 @@
+"""C that pet doesn't read, written out as C that it reads, of the same meaning.
+
+``x %= y``, ``x <<= y`` and ``x >>= y`` are plain assignments, ``sizeof`` and character constants are numbers, and the
+block of ``do { ... } while (0)`` stands for itself. Runs in the child process that holds libclang.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from clang.cindex import CursorKind
+
+from polydl.c_tokens import TokenKind, tokens
+from polydl.frontend.assignments import quoted
+from polydl.frontend.c_types import literal
+from polydl.frontend.function_reader import FunctionReader
+from polydl.frontend.loop_headers import integer_value
+from polydl.frontend.source import Edit, without_comments
+from polydl.frontend.walk import preorder, spelling_offset
+
+_COMPOUND = ("%=", "<<=", ">>=")
+_NUMBERS = (CursorKind.CHARACTER_LITERAL, CursorKind.CXX_UNARY_EXPR)
+_TRANSPARENT = (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR)
+_JUMPS = (CursorKind.BREAK_STMT, CursorKind.CONTINUE_STMT)
+_DEFINITION = re.compile(r"^[ \t]*#[ \t]*define\b(?:[^\\\n]|\\\r?\n|\\.)*", re.MULTILINE)
+# The first character whose number may be negative.
+_SIGN = 128
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_ONCE = re.compile(r"(?:\([^)]*\))?(?P<do>[\s\\]*do)\b.*(?P<end>\bwhile\s*\(\s*0\s*\))[\s\\]*", re.DOTALL)
+
+
+def written_out_edits(reader: FunctionReader) -> list[Edit]:
+    """Edits that write out what can be; none is left when there are no edits."""
+    text = without_comments(reader.text)
+    cursors = preorder(reader.function)
+    edits: dict[int, Edit] = {}
+    for cursor in cursors:
+        if cursor.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR:
+            edits.update((edit.start, edit) for edit in _compound(cursor, text))
+        elif cursor.kind == CursorKind.DO_STMT:
+            edits.update((edit.start, edit) for edit in _once(cursor, reader.function, text))
+    if not edits and any(each.kind in _NUMBERS for each in cursors):
+        edits.update((edit.start, edit) for edit in _numbers(reader.function, None, text))
+        edits.update((edit.start, edit) for edit in _characters_of_macros(reader.text))
+    return list(edits.values())
+
+
+def _compound(cursor: Any, text: str) -> Iterator[Edit]:
+    left, right = cursor.get_children()
+    target = quoted(left, text)
+    start, end = left.extent.end.offset, right.extent.start.offset
+    operator = text[start:end].strip()
+    if target is not None and operator in _COMPOUND:
+        yield Edit(start, end, f" = {target} {operator[:-1]} (")
+        yield Edit(right.extent.end.offset, right.extent.end.offset, ")")
+
+
+def _numbers(cursor: Any, outer: Any | None, text: str) -> Iterator[Edit]:
+    """Constant expressions with ``sizeof`` or a character inside of the operation ``outer``."""
+    if not any(each.kind in _NUMBERS for each in preorder(cursor)):
+        return
+    start, end = cursor.extent.start.offset, cursor.extent.end.offset
+    value = integer_value(cursor) if cursor.kind.is_expression() else None
+    if value is None:
+        inner = outer if cursor.kind in _TRANSPARENT else cursor
+        for child in cursor.get_children():
+            yield from _numbers(child, inner, text)
+        return
+    # All parts of what a macro stands for have the extent of the macro's call.
+    part = outer is not None and (outer.extent.start.offset, outer.extent.end.offset) == (start, end)
+    if not part and spelling_offset(cursor.extent.start) == start:
+        yield Edit(start, end, literal(value, cursor.type))
+
+
+def _characters_of_macros(text: str) -> Iterator[Edit]:
+    for definition in _DEFINITION.finditer(text):
+        start = definition.start()
+        for token in tokens(definition[0]):
+            value = _character(token.text) if token.kind is TokenKind.STRING else None
+            if value is not None:
+                yield Edit(start, start + len(token.text), f"({value})")
+            start += len(token.text)
+
+
+def _character(constant: str) -> int | None:
+    """The number of a character constant; None for a string, and where that number depends on the compiler."""
+    if not re.fullmatch(r"'(?:[ -&(-\[\]-~]|\\[abfnrtv\\'\"]|\\[0-7]{1,3}|\\x[\da-fA-F]{1,2})'", constant):
+        return None
+    digits = constant[3:-1] if constant.startswith("'\\x") else ""
+    value = int(digits, 16) if digits else ord(ast.literal_eval(constant))
+    return value if value < _SIGN else None
+
+
+def _once(loop: Any, function: Any, text: str) -> Iterator[Edit]:
+    """Without ``do`` and ``while (0)``, in the text or in the macro that the loop comes from."""
+    body, condition = loop.get_children()
+    if integer_value(condition) != 0 or any(each.kind in _JUMPS for each in preorder(body)):
+        return
+    start, end = loop.extent.start.offset, loop.extent.end.offset
+    if text.startswith("do", start) and body.kind == CursorKind.COMPOUND_STMT:
+        if not re.match(r"\s*;\s*else\b", text[end:]):
+            yield Edit(start, start + 2, "  ")
+            yield Edit(body.extent.end.offset, end, "")
+        return
+    name = _WORD.match(text, start)
+    inside = text[function.extent.start.offset : function.extent.end.offset]
+    if name is None or re.search(rf"\b{name[0]}\b[^;]*;\s*else\b", inside):
+        return
+    for definition in re.finditer(rf"^[ \t]*#[ \t]*define[ \t]+{name[0]}\b((?:[^\\\n]|\\\r?\n)*)", text, re.MULTILINE):
+        once = _ONCE.fullmatch(definition[1])
+        if once is not None:
+            first = definition.start(1)
+            yield Edit(first + once.end("do") - 2, first + once.end("do"), "  ")
+            yield Edit(first + once.start("end"), first + once.end("end"), "")
