@@ -328,6 +328,27 @@ def read_later(variable: VariableFacts, facts: SourceFacts, start: int, end: int
     return True
 
 
+def check_no_counter(variable: VariableFacts, facts: SourceFacts, start: int, end: int, place: Place) -> None:
+    """Check that an integer whose value a statement of the region needs, and that no bound gives, counts no loop."""
+    if not any(use.control and use.role in ("write", "update") for use in variable.within(start, end)):
+        return
+    loops = [b for b in facts.branches if b.kind == "for" and start <= b.offset < end]
+    counting = [loop for loop in loops if re.match(rf"for\s*\(\s*{variable.name}\b", place.text[loop.offset :])]
+    behind = [
+        use.offset
+        for use in variable.within(start, end)
+        if use.role == "read" and not any(loop.offset <= use.offset < loop.end for loop in counting)
+    ]
+    offset = behind[0] if behind else variable.offset
+    raise UnsupportedConstructError(
+        f"the loop counter {variable.name} is read behind its loop",
+        file=place.file,
+        line=place.line(offset),
+        construct=place.quote(offset),
+        remedy=f"write the value that {variable.name} has there, such as the loop's bound, or use another variable",
+    )
+
+
 def nothing_runs(facts: SourceFacts, start: int, end: int, place: Place) -> NoScopError:
     """The error for a region, between two offsets, whose domains are all empty, for the caller to raise."""
     loops = [branch for branch in facts.branches if branch.kind == "for" and start <= branch.offset < end]

@@ -21,6 +21,7 @@ from polydl.frontend.assignments import assignment_edits
 from polydl.frontend.c_types import declaration
 from polydl.frontend.child import answer
 from polydl.frontend.conversions import conversions
+from polydl.frontend.counters import LIMITS
 from polydl.frontend.excerpt import excerpt
 from polydl.frontend.facts import ReplacedPointer
 from polydl.frontend.function_reader import FunctionReader, Variable
@@ -263,6 +264,14 @@ def _check_bound(reader: FunctionReader, bound: Mapping[str, int], parameters: l
                 file=file,
                 line=line,
                 remedy=f"leave out -D {variable.name}=…",
+            )
+        low, high = LIMITS[variable.shape.element]
+        if not low <= bound[variable.name] <= high:
+            raise OptionError(
+                f"{variable.name} is of type {variable.shape.element}, which has no number {bound[variable.name]}",
+                file=file,
+                line=line,
+                remedy=f"give it a value from {low} to {high}, or another type in the source",
             )
         for reference in variable.references:
             if reference.role in ("write", "update", "address"):

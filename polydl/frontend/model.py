@@ -143,6 +143,10 @@ class _Builder:
         kept = [draft for draft in candidates if not self._is_index(draft) or self._is_result(draft)]
         reads = {name for draft in kept for name in _read(draft.json["body"])}
         while needed := [d for d in candidates if d not in kept and self._written(d) in reads]:
+            for draft in needed:
+                checks.check_no_counter(
+                    self.variables[self._written(draft)], self.facts, self.start, self.end, self.place
+                )
             kept += needed
             reads |= {name for draft in needed for name in _read(draft.json["body"])}
         for draft in kept:
