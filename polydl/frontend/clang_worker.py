@@ -40,6 +40,7 @@ from polydl.frontend.regions import MarkedRegion, check_blocks, choose, function
 from polydl.frontend.reserved_names import HEADERS, check_names, conflict
 from polydl.frontend.row_pointers import pointer_edits
 from polydl.frontend.source import Edit, EditedText, line_of, one_line
+from polydl.frontend.successive_values import successive_edits
 from polydl.frontend.walk import preorder
 from polydl.frontend.written_out import written_out_edits
 
@@ -212,6 +213,7 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
             edits, replaced = pointer_edits(reader)
             pointers += [_traced(each, view) for each in replaced]
         edits = edits or written_out_edits(reader)
+        edits = edits or successive_edits(reader)
         edits = edits or index_edits(reader)
         edits = edits or assignment_edits(reader)
         if not edits:

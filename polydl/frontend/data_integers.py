@@ -15,8 +15,8 @@ from polydl.frontend.integer_ranges import IntegerRanges
 from polydl.frontend.walk import assignment_of, key_of, preorder
 
 _FLOATS = (TypeKind.FLOAT, TypeKind.DOUBLE)
-# Their values are nothing that loop counters say.
-_LOADS = (CursorKind.ARRAY_SUBSCRIPT_EXPR, CursorKind.CALL_EXPR, CursorKind.MEMBER_REF_EXPR)
+#: Their values are nothing that loop counters say.
+LOADS = (CursorKind.ARRAY_SUBSCRIPT_EXPR, CursorKind.CALL_EXPR, CursorKind.MEMBER_REF_EXPR)
 
 
 def data_integers(function: Any) -> frozenset[str]:
@@ -37,9 +37,9 @@ def data_integers(function: Any) -> frozenset[str]:
         held |= more
 
 
-def deciding(function: Any) -> set[str]:
-    """The keys of the variables of a function on which loops' headers, conditions or subscripts depend."""
-    return _sizes(function, _assigned(function), conditions=True)
+def deciding(function: Any, *, conditions: bool = True) -> set[str]:
+    """The keys of the variables of a function on which loops' headers or subscripts depend, or ``conditions``."""
+    return _sizes(function, _assigned(function), conditions=conditions)
 
 
 def _assigned(function: Any) -> list[tuple[str, Any]]:
@@ -87,7 +87,7 @@ def _depends(value: Any, held: set[str], is_size: bool) -> bool:
     Parameters are no data where what is assigned is a size.
     """
     for cursor in preorder(value):
-        if cursor.kind in _LOADS or cursor.type.get_canonical().kind in _FLOATS:
+        if cursor.kind in LOADS or cursor.type.get_canonical().kind in _FLOATS:
             return True
         declared = cursor.referenced if cursor.kind == CursorKind.DECL_REF_EXPR else None
         if declared is None:
