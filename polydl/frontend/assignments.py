@@ -96,7 +96,7 @@ def _decided_by_data(reader: FunctionReader, text: str) -> set[int]:
     conditions = {}
     for branch in reader.branches:
         opening = text.find("(", branch.offset)
-        closing = _matching(text, opening) if branch.kind == "if" and opening >= 0 else None
+        closing = matching(text, opening) if branch.kind == "if" and opening >= 0 else None
         if closing is not None:
             conditions[branch.offset] = range(opening, closing)
     data = {branch.offset for branch in reader.branches if branch.kind == "if" and branch.data_dependent}
@@ -118,7 +118,7 @@ def _selection(statement: Any, text: str) -> Iterator[Edit]:
     asked, *branches = statement.get_children()
     start, end = statement.extent.start.offset, statement.extent.end.offset
     opening = text.find("(", start)
-    closing = _matching(text, opening)
+    closing = matching(text, opening)
     if closing is not None and text[start:opening].strip() == "if" and len(branches) == 1:
         several = _in_order(_assignments(branches[0], text), asked)
         if several:
@@ -279,7 +279,7 @@ def _balanced(text: str) -> bool:
     return depth == 0
 
 
-def _matching(text: str, opening: int) -> int | None:
+def matching(text: str, opening: int) -> int | None:
     """The offset of the parenthesis that closes the one at ``opening``."""
     depth = 0
     for offset in range(opening, len(text)):

@@ -1,20 +1,21 @@
 """C that pet doesn't read, written out as C that it reads, of the same meaning.
 
-``x %= y``, ``x <<= y`` and ``x >>= y`` are plain assignments, ``sizeof`` and character constants are numbers, and the
-block of ``do { ... } while (0)`` stands for itself. Runs in the child process that holds libclang.
+``x %= y``, ``x <<= y`` and ``x >>= y`` are plain assignments, ``sizeof`` and character constants are numbers, the block
+of ``do { ... } while (0)`` stands for itself, and so does the name of an array in parentheses, ``(a)[i]``. Runs in the
+child process that holds libclang.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from clang.cindex import CursorKind
 
 from polydl.c_tokens import TokenKind, tokens
-from polydl.frontend.assignments import quoted
+from polydl.frontend.assignments import matching, quoted
 from polydl.frontend.c_types import literal
 from polydl.frontend.function_reader import FunctionReader
 from polydl.frontend.loop_headers import integer_value
@@ -25,7 +26,8 @@ _COMPOUND = ("%=", "<<=", ">>=")
 _NUMBERS = (CursorKind.CHARACTER_LITERAL, CursorKind.CXX_UNARY_EXPR)
 _TRANSPARENT = (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR)
 _JUMPS = (CursorKind.BREAK_STMT, CursorKind.CONTINUE_STMT)
-_DEFINITION = re.compile(r"^[ \t]*#[ \t]*define\b(?:[^\\\n]|\\\r?\n|\\.)*", re.MULTILINE)
+_DEFINITION = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)(?P<body>(?:[^\\\n]|\\\r?\n|\\.)*)", re.MULTILINE)
+_BARE = re.compile(r"(?<![\w\])])[ \t]*(?P<open>\()[ \t]*\w+(?:[ \t]*\[[^][]*\])*[ \t]*(?P<close>\))(?=[ \t]*\[)")
 # The first character whose number may be negative.
 _SIGN = 128
 _WORD = re.compile(r"[A-Za-z_]\w*")
@@ -42,6 +44,8 @@ def written_out_edits(reader: FunctionReader) -> list[Edit]:
             edits.update((edit.start, edit) for edit in _compound(cursor, text))
         elif cursor.kind == CursorKind.DO_STMT:
             edits.update((edit.start, edit) for edit in _once(cursor, reader.function, text))
+    if not edits:
+        edits.update((edit.start, edit) for edit in _bare_arrays(cursors, text))
     if not edits and any(each.kind in _NUMBERS for each in cursors):
         edits.update((edit.start, edit) for edit in _numbers(reader.function, None, text))
         edits.update((edit.start, edit) for edit in _characters_of_macros(reader.text))
@@ -56,6 +60,38 @@ def _compound(cursor: Any, text: str) -> Iterator[Edit]:
     if target is not None and operator in _COMPOUND:
         yield Edit(start, end, f" = {target} {operator[:-1]} (")
         yield Edit(right.extent.end.offset, right.extent.end.offset, ")")
+
+
+def _bare_arrays(cursors: Sequence[Any], text: str) -> Iterator[Edit]:
+    """Names of arrays without the parentheses that are round them, in the text or in the macros that write these."""
+    names = set()
+    for cursor in cursors:
+        base = next(iter(cursor.get_children())) if cursor.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR else cursor
+        while base.kind == CursorKind.UNEXPOSED_EXPR:
+            base = next(iter(base.get_children()))
+        if cursor.kind != CursorKind.ARRAY_SUBSCRIPT_EXPR or base.kind != CursorKind.PAREN_EXPR:
+            continue
+        inner = base
+        while inner.kind in _TRANSPARENT:
+            inner = next(iter(inner.get_children()))
+        if inner.kind not in (CursorKind.DECL_REF_EXPR, CursorKind.ARRAY_SUBSCRIPT_EXPR):
+            return
+        start = spelling_offset(base.extent.start)
+        closing = matching(text, start) if text.startswith("(", start) else None
+        if closing is not None:
+            yield from (Edit(place, place + 1, " ") for place in (start, closing))
+        elif (name := _WORD.match(text, start)) is not None:
+            names.add(name[0])
+    definitions = {each["name"]: each for each in _DEFINITION.finditer(text)} if names else {}
+    reached: set[str] = set()
+    while names:
+        name = names.pop()
+        reached.add(name)
+        if name in definitions:
+            names |= set(_WORD.findall(definitions[name]["body"])) & definitions.keys() - reached
+            start = definitions[name].start("body")
+            for array in _BARE.finditer(definitions[name]["body"]):
+                yield from (Edit(start + array.start(part), start + array.end(part), " ") for part in ("open", "close"))
 
 
 def _numbers(cursor: Any, outer: Any | None, text: str) -> Iterator[Edit]:
