@@ -6,7 +6,7 @@ computes. Runs in the child process that holds libclang.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -137,7 +137,7 @@ class IntegerRanges:
             if any(each is None for each in ranges):
                 return None
             known = [each for each in ranges if each is not None]
-            return _union(known)
+            return _extremum(children, known) or _union(known)
         return None
 
     def _variable(self, declaration: Any) -> Range | None:
@@ -207,6 +207,40 @@ class IntegerRanges:
         return Range(*allowed, exact) if ends is None else _fitted(*ends, cursor.type, exact)
 
 
+def _extremum(parts: Sequence[Any], ranges: Sequence[Range]) -> Range | None:
+    """The range of ``x < y ? x : y``, and of its like, from those of both; None for any other choice."""
+    condition, *values = parts
+    while condition.kind == CursorKind.PAREN_EXPR:
+        condition = next(iter(condition.get_children()))
+    operator = COMPARISONS.get(binary_operator(condition)) if condition.kind == CursorKind.BINARY_OPERATOR else None
+    if operator not in ("<", "<=", ">", ">="):
+        return None
+    compared = [_form(each) for each in condition.get_children()]
+    chosen = [_form(each) for each in values]
+    if None in (*compared, *chosen) or compared not in (chosen, chosen[::-1]):
+        return None
+    least = (operator[0] == "<") == (compared == chosen)
+    exact = all(each.exact for each in ranges)
+    choice = min if least else max
+    return Range(choice(each.low for each in ranges), choice(each.high for each in ranges), exact)
+
+
+def _form(cursor: Any) -> tuple[Any, ...] | None:
+    """What tells an expression of integers from others of another value, whatever converts it; None for any other."""
+    children = list(cursor.get_children())
+    if cursor.kind in (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR):
+        return _form(children[0])
+    if cursor.kind == CursorKind.DECL_REF_EXPR:
+        return (key_of(cursor.referenced),) if cursor.referenced is not None else None
+    if cursor.kind in _CONSTANTS:
+        return (integer_value(cursor),)
+    if cursor.kind not in (CursorKind.BINARY_OPERATOR, CursorKind.CONDITIONAL_OPERATOR):
+        return None
+    parts = [_form(child) for child in children]
+    operator = binary_operator(cursor) if cursor.kind == CursorKind.BINARY_OPERATOR else "?:"
+    return None if None in parts else (operator, *parts)
+
+
 def _constant(cursor: Any) -> Range | None:
     value, allowed = integer_value(cursor), limits(cursor.type)
     if value is None or allowed is None:
@@ -232,14 +266,13 @@ def _ends(operator: int, left: Range, right: Range) -> tuple[int, int] | None:
     if operator == REMAINDER and right.low > 0:
         most = right.high - 1
         return (0 if left.low >= 0 else -most), (most if left.low < 0 else min(most, left.high))
-    if left.low < 0:
-        return None
-    if operator == DIVIDE and right.low > 0:
-        return left.low // right.high, left.high // right.low
     if operator == SHIFT_RIGHT and right.low >= 0 and right.high <= _MOST_SHIFTED:
-        return left.low >> right.high, left.high >> right.low
+        shifted = [one >> other for one in (left.low, left.high) for other in (right.low, right.high)]
+        return min(shifted), max(shifted)
     if operator == AND and right.low >= 0:
-        return 0, min(left.high, right.high)
+        return 0, right.high if left.low < 0 else min(left.high, right.high)
+    if operator == DIVIDE and left.low >= 0 and right.low > 0:
+        return left.low // right.high, left.high // right.low
     return None
 
 

@@ -64,7 +64,7 @@ def _compound(cursor: Any, text: str) -> Iterator[Edit]:
 
 def _bare_arrays(cursors: Sequence[Any], text: str) -> Iterator[Edit]:
     """Names of arrays without the parentheses that are round them, in the text or in the macros that write these."""
-    names = set()
+    names: set[str] = set()
     for cursor in cursors:
         base = next(iter(cursor.get_children())) if cursor.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR else cursor
         while base.kind == CursorKind.UNEXPOSED_EXPR:
@@ -80,8 +80,8 @@ def _bare_arrays(cursors: Sequence[Any], text: str) -> Iterator[Edit]:
         closing = matching(text, start) if text.startswith("(", start) else None
         if closing is not None:
             yield from (Edit(place, place + 1, " ") for place in (start, closing))
-        elif (name := _WORD.match(text, start)) is not None:
-            names.add(name[0])
+        elif (word := _WORD.match(text, start)) is not None:
+            names.add(word[0])
     definitions = {each["name"]: each for each in _DEFINITION.finditer(text)} if names else {}
     reached: set[str] = set()
     while names:
