@@ -7,15 +7,13 @@ constant of a macro's body becomes that in the macro's definition. Runs in the c
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from clang.cindex import TypeKind
 
-from polydl.c_tokens import TokenKind, tokens
 from polydl.frontend.c_types import ELEMENTS
 from polydl.frontend.counters import LIMITS
+from polydl.frontend.macro_definitions import macro_definitions, reachable
 from polydl.frontend.source import Enclosure
 from polydl.frontend.walk import spelling_offset
 
@@ -23,8 +21,7 @@ from polydl.frontend.walk import spelling_offset
 _UNPROMOTED = (TypeKind.UINT, TypeKind.LONG, TypeKind.ULONG, TypeKind.LONGLONG, TypeKind.ULONGLONG)
 _NUMBER = re.compile(r"\d[\w']*")
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(?P<kind>\w+)(?:[^\\\n]|\\\r?\n|\\.)*", re.MULTILINE)
-_DEFINED = re.compile(r"[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)(?:\([^)]*\))?")
+_CONDITION = re.compile(r"^[ \t]*#[ \t]*(?:el)?if\b((?:[^\\\n]|\\\r?\n|\\.)*)", re.MULTILINE)
 _CONSTANT = re.compile(r"(?P<digits>0[xX][\da-fA-F]+|0[bB][01]+|\d+)(?P<suffix>[uUlL]*)")
 
 
@@ -90,26 +87,18 @@ class TypedIntegers:
         """The same in macros' definitions; and constants of which that isn't possible, each with why."""
         shown: set[Enclosure] = set()
         problems: list[tuple[Any, str]] = []
-        definitions, conditions = _definitions(self._text) if self._macros else ({}, set())
-        deciding = _reachable(self._deciding_macros | conditions, definitions)
+        definitions = macro_definitions(self._text) if self._macros else []
+        deciding = reachable(self._deciding_macros | _asked(self._text), definitions)
         for (name, type_), cursor in self._macros.items():
-            names = _reachable({name}, definitions)
-            constants = [each for inside in names for each in definitions[inside].constants if each[2] == type_]
-            shown |= {Enclosure(start, end, f"(({type_})") for start, end, _ in constants}
-            if not constants:
+            names = reachable({name}, definitions)
+            numbers = [each for definition in definitions if definition.name in names for each in definition.numbers()]
+            typed = [(start, start + len(text)) for start, text in numbers if _type_of(text) == type_]
+            shown |= {Enclosure(start, end, f"(({type_})") for start, end in typed}
+            if not typed:
                 problems.append((cursor, f"the definition of {name} isn't in this file"))
             elif names & deciding:
                 problems.append((cursor, f"{name} decides bounds or subscripts as well"))
         return list(shown), problems
-
-
-@dataclass
-class _Definition:
-    """What the bodies of the macros of one name hold."""
-
-    words: set[str] = field(default_factory=set)
-    #: start, end and type of integers that arithmetic doesn't convert to int
-    constants: list[tuple[int, int, str]] = field(default_factory=list)
 
 
 def _kept(cursor: Any) -> str | None:
@@ -122,38 +111,9 @@ def _extent(cursor: Any) -> tuple[int, int]:
     return cursor.extent.start.offset, cursor.extent.end.offset
 
 
-def _definitions(text: str) -> tuple[dict[str, _Definition], set[str]]:
-    """The macros that a text defines by their names, and the words of its conditions."""
-    definitions: dict[str, _Definition] = {}
-    conditions: set[str] = set()
-    for directive in _DIRECTIVE.finditer(text):
-        if directive["kind"] in ("if", "elif"):
-            conditions |= set(_WORD.findall(directive[0]))
-        head = _DEFINED.match(directive[0])
-        if head is None:
-            continue
-        definition = definitions.setdefault(head["name"], _Definition())
-        start = directive.start() + head.end()
-        for token in tokens(text[start : directive.end()]):
-            end = start + len(token.text)
-            type_ = _type_of(token.text) if token.kind is TokenKind.NUMBER else None
-            if type_ is not None:
-                definition.constants.append((start, end, type_))
-            elif token.kind is TokenKind.WORD:
-                definition.words.add(token.text)
-            start = end
-    return definitions, conditions
-
-
-def _reachable(names: set[str], definitions: Mapping[str, _Definition]) -> set[str]:
-    """The macros of these names, and those in their bodies."""
-    reached: set[str] = set()
-    left = names & definitions.keys()
-    while left:
-        name = left.pop()
-        reached.add(name)
-        left |= (definitions[name].words & definitions.keys()) - reached
-    return reached
+def _asked(text: str) -> set[str]:
+    """The words of the preprocessor's conditions."""
+    return {word for condition in _CONDITION.findall(text) for word in _WORD.findall(condition)}
 
 
 def _type_of(constant: str) -> str | None:

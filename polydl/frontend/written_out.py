@@ -14,11 +14,11 @@ from typing import Any
 
 from clang.cindex import CursorKind
 
-from polydl.c_tokens import TokenKind, tokens
 from polydl.frontend.assignments import matching, quoted
 from polydl.frontend.c_types import literal
 from polydl.frontend.function_reader import FunctionReader
 from polydl.frontend.loop_headers import integer_value
+from polydl.frontend.macro_definitions import macro_definitions, reachable
 from polydl.frontend.source import Edit, without_comments
 from polydl.frontend.walk import preorder, spelling_offset
 
@@ -31,7 +31,7 @@ _BARE = re.compile(r"(?<![\w\])])[ \t]*(?P<open>\()[ \t]*\w+(?:[ \t]*\[[^][]*\])
 # The first character whose number may be negative.
 _SIGN = 128
 _WORD = re.compile(r"[A-Za-z_]\w*")
-_ONCE = re.compile(r"(?:\([^)]*\))?(?P<do>[\s\\]*do)\b.*(?P<end>\bwhile\s*\(\s*0\s*\))[\s\\]*", re.DOTALL)
+_ONCE = re.compile(r"(?P<do>[\s\\]*do)\b.*(?P<end>\bwhile\s*\(\s*0\s*\))[\s\\]*", re.DOTALL)
 
 
 def written_out_edits(reader: FunctionReader) -> list[Edit]:
@@ -82,16 +82,12 @@ def _bare_arrays(cursors: Sequence[Any], text: str) -> Iterator[Edit]:
             yield from (Edit(place, place + 1, " ") for place in (start, closing))
         elif (word := _WORD.match(text, start)) is not None:
             names.add(word[0])
-    definitions = {each["name"]: each for each in _DEFINITION.finditer(text)} if names else {}
-    reached: set[str] = set()
-    while names:
-        name = names.pop()
-        reached.add(name)
-        if name in definitions:
-            names |= set(_WORD.findall(definitions[name]["body"])) & definitions.keys() - reached
-            start = definitions[name].start("body")
-            for array in _BARE.finditer(definitions[name]["body"]):
-                yield from (Edit(start + array.start(part), start + array.end(part), " ") for part in ("open", "close"))
+    definitions = macro_definitions(text) if names else []
+    names = reachable(names, definitions)
+    for definition in definitions:
+        for array in _BARE.finditer(definition.body) if definition.name in names else ():
+            places = [definition.start + array.start(part) for part in ("open", "close")]
+            yield from (Edit(place, place + 1, " ") for place in places)
 
 
 def _numbers(cursor: Any, outer: Any | None, text: str) -> Iterator[Edit]:
@@ -112,13 +108,11 @@ def _numbers(cursor: Any, outer: Any | None, text: str) -> Iterator[Edit]:
 
 
 def _characters_of_macros(text: str) -> Iterator[Edit]:
-    for definition in _DEFINITION.finditer(text):
-        start = definition.start()
-        for token in tokens(definition[0]):
-            value = _character(token.text) if token.kind is TokenKind.STRING else None
+    for definition in macro_definitions(text):
+        for start, constant in definition.strings():
+            value = _character(constant)
             if value is not None:
-                yield Edit(start, start + len(token.text), f"({value})")
-            start += len(token.text)
+                yield Edit(start, start + len(constant), f"({value})")
 
 
 def _character(constant: str) -> int | None:
@@ -145,9 +139,9 @@ def _once(loop: Any, function: Any, text: str) -> Iterator[Edit]:
     inside = text[function.extent.start.offset : function.extent.end.offset]
     if name is None or re.search(rf"\b{name[0]}\b[^;]*;\s*else\b", inside):
         return
-    for definition in re.finditer(rf"^[ \t]*#[ \t]*define[ \t]+{name[0]}\b((?:[^\\\n]|\\\r?\n)*)", text, re.MULTILINE):
-        once = _ONCE.fullmatch(definition[1])
+    for definition in macro_definitions(text):
+        once = _ONCE.fullmatch(definition.body) if definition.name == name[0] else None
         if once is not None:
-            first = definition.start(1)
-            yield Edit(first + once.end("do") - 2, first + once.end("do"), "  ")
-            yield Edit(first + once.start("end"), first + once.end("end"), "")
+            do, end = definition.start + once.end("do"), definition.start + once.start("end")
+            yield Edit(do - 2, do, "  ")
+            yield Edit(end, definition.start + once.end("end"), "")
