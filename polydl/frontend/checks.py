@@ -17,6 +17,8 @@ from polydl.frontend.facts import MEMBERS, Branch, SourceFacts, VariableFacts, i
 from polydl.frontend.source import Place
 from polydl.ir.statement import Expression
 
+# Operators on bits, in a condition.
+_ON_BITS = re.compile(r"(?<!&)&(?!&)|\^|<<|>>|~")
 # What to do about types that the model doesn't know.
 _TYPES = {
     "complex numbers": "keep real and imaginary parts in arrays of their own, and write products out: "
@@ -269,6 +271,8 @@ def data_dependent(facts: SourceFacts, offset: int, place: Place) -> Unsupported
         "those over the rows of a sparse matrix, can't be modelled",
     }
     subject = names.get(innermost.kind, f"the {innermost.kind} depends") if innermost is not None else "it depends"
+    if innermost is not None and not innermost.data_dependent and _ON_BITS.search(innermost.header):
+        remedies["if"] = "ask with / and %, for counters that are not negative: i & 1 is i % 2, and i >> 4 is i / 16"
     return UnsupportedConstructError(
         f"whether a statement runs isn't an affine condition on the loop counters: {subject} on data",
         file=place.file,

@@ -6,6 +6,7 @@ pet knows the value of an index that is assigned once: ``int y = i - 1; if (y < 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,11 +16,12 @@ from clang.cindex import CursorKind
 from polydl.frontend.data_integers import LOADS, deciding
 from polydl.frontend.function_reader import FunctionReader
 from polydl.frontend.integer_ranges import limits
-from polydl.frontend.operators import ASSIGN, binary_operator
+from polydl.frontend.operators import ASSIGN, INCREMENTS, binary_operator, unary_operator
 from polydl.frontend.source import Edit, without_comments
 from polydl.frontend.walk import initializer_of, key_of, preorder
 
-_ASSIGNMENTS = (CursorKind.BINARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR)
+_BINARY = (CursorKind.BINARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR)
+_ASSIGNMENTS = (*_BINARY, CursorKind.UNARY_OPERATOR)
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,10 @@ def _values(statement: Any, text: str) -> Iterator[tuple[Any, _Value]]:
     yield known[0][0], _Value(start, behind, parts, len(known))
 
 
+def _text_of(cursor: Any, text: str) -> str:
+    return text[cursor.extent.start.offset : cursor.extent.end.offset]
+
+
 def _alone(branch: Any) -> Any:
     """The statement that a block consists of; any other statement itself."""
     children = list(branch.get_children()) if branch.kind == CursorKind.COMPOUND_STMT else []
@@ -95,7 +101,13 @@ def _alone(branch: Any) -> Any:
 
 def _assigned(statement: Any, text: str) -> tuple[Any, tuple[tuple[int, int] | str | None, ...]] | None:
     """The variable that an assignment gives a value, and the parts of that."""
-    if statement.kind not in _ASSIGNMENTS:
+    if statement.kind == CursorKind.UNARY_OPERATOR and unary_operator(statement) in INCREMENTS:
+        (operand,) = statement.get_children()
+        step = INCREMENTS[unary_operator(statement)]
+        stands = re.fullmatch(r"(\+\+|--)\s*\w+|\w+\s*(\+\+|--)", _text_of(statement, text)) is not None
+        plain = stands and operand.kind == CursorKind.DECL_REF_EXPR and operand.referenced is not None
+        return (operand.referenced, (None, f" + {step}" if step > 0 else " - 1")) if plain else None
+    if statement.kind not in _BINARY:
         return None
     left, right = statement.get_children()
     between = text[left.extent.end.offset : right.extent.start.offset].strip()

@@ -26,6 +26,10 @@ void nest(int h, int w, float a[9][7], const float b[63], int c[40])
       last = 1;
     for (int k = 0; k < last; ++k)
       c[k + last] += k * last;
+    last++;
+    c[last] += 1;
+    --last;
+    c[last] -= 2;
     unsigned char narrow = y;
     narrow = narrow * 50;
     narrow /= 8;
