@@ -16,12 +16,13 @@ from typing import Any
 
 from clang.cindex import CursorKind
 
-from polydl.frontend.c_types import SUFFIXES
+from polydl.frontend.c_types import SUFFIXES, literal
 from polydl.frontend.facts import SIGNED
 from polydl.frontend.function_reader import FunctionReader
 from polydl.frontend.integer_ranges import IntegerRanges, limits
-from polydl.frontend.operators import ADD, ASSIGN, LOGICAL, MULTIPLY, SUBTRACT, binary_operator
-from polydl.frontend.source import Enclosure
+from polydl.frontend.loop_headers import integer_value
+from polydl.frontend.operators import ADD, ASSIGN, LOGICAL, MINUS, MULTIPLY, SUBTRACT, binary_operator, unary_operator
+from polydl.frontend.source import Edit, Enclosure
 from polydl.frontend.walk import assignment_of, key_of, preorder, spelling_offset
 
 # Whose results are the same modulo 2^64 whatever the type, or depend on truth alone.
@@ -41,6 +42,8 @@ class Conversions:
     shown: list[Enclosure] = field(default_factory=list)
     #: start and end of the types in parentheses of casts
     casts: list[tuple[int, int]] = field(default_factory=list)
+    #: numbers that take the place of macros
+    constants: list[Edit] = field(default_factory=list)
     #: declares the function of pet's that they call; empty if they call none
     declaration: str = ""
 
@@ -90,6 +93,9 @@ class _Shown:
 
     def root(self, root: Any, is_subscript: bool) -> None:
         """Read an expression that decides which statements run or which elements they use."""
+        for each, outer in _within(root, None):
+            if each.kind == CursorKind.UNARY_OPERATOR and each.hash not in self._seen:
+                self._negated(each, outer)
         values = self._ranges.of(root)
         if values is not None and not values.exact and not is_subscript:
             self._all(root, wraps=True)
@@ -97,6 +103,23 @@ class _Shown:
             if each.kind == CursorKind.BINARY_OPERATOR and self._wraps(each):
                 self._all(each, wraps=True)
         self._all(root, wraps=False)
+
+    def _negated(self, operation: Any, outer: Any | None) -> None:
+        """Show pet ``-1U`` as a difference: of a constant with a sign it passes over the type.
+
+        Where that is all that a macro stands for, it is the number.
+        """
+        (start, end), to = _extent(operation), limits(operation.type)
+        if unary_operator(operation) != MINUS or to is None or to[0] < 0:
+            return
+        self._seen.add(operation.hash)
+        if self._reader.text.startswith("-", start) and spelling_offset(operation.extent.start) == start:
+            self.result.shown.append(Enclosure(start, end, f"(0{_Integer.of(operation.type).suffix} "))
+            return
+        value = integer_value(operation)
+        whole = self._reader.text[start:end].isidentifier() and (outer is None or _extent(outer) != (start, end))
+        if value is not None and whole:
+            self.result.constants.append(Edit(start, end, literal(value, operation.type)))
 
     def data(self, declaration: Any, value: Any) -> None:
         """Read what is assigned to an integer that holds data: a cast hides numbers from pet that types limit."""

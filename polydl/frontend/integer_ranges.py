@@ -242,13 +242,8 @@ def _form(cursor: Any) -> tuple[Any, ...] | None:
 
 
 def _constant(cursor: Any) -> Range | None:
-    value, allowed = integer_value(cursor), limits(cursor.type)
-    if value is None or allowed is None:
-        return None
-    if value < allowed[0]:
-        # libclang has numbers of 64 bits with a sign.
-        value += 1 << 64
-    return Range(value, value)
+    value = integer_value(cursor)
+    return None if value is None else Range(value, value)
 
 
 def _ends(operator: int, left: Range, right: Range) -> tuple[int, int] | None:

@@ -126,7 +126,7 @@ def type_edits(reader: FunctionReader, known: Conversions, shift: int) -> list[E
         first = reader.function.extent.start.offset
         edits.append(Edit(first, first, f"\n{known.declaration}\n"))
     shifted = [Enclosure(start, end, f"{shift} + (") for start, end in reader.subscripts if shift]
-    return [*edits, *enclosing([*shifted, *known.shown, *macros, *reader.typed_integers.shown()])]
+    return [*edits, *known.constants, *enclosing([*shifted, *known.shown, *macros, *reader.typed_integers.shown()])]
 
 
 def called_edits(reader: FunctionReader) -> list[Edit]:

@@ -178,6 +178,9 @@ def integer_value(cursor: Any) -> int | None:
     try:
         if library.clang_EvalResult_getKind(evaluated) != _EVALUATED_INTEGER:
             return None
-        return int(library.clang_EvalResult_getAsLongLong(evaluated))
+        value = int(library.clang_EvalResult_getAsLongLong(evaluated))
+        unsigned = ELEMENTS.get(cursor.type.get_canonical().kind, "").startswith("unsigned")
+        # libclang's numbers have 64 bits and a sign.
+        return value + (1 << 64) if unsigned and value < 0 else value
     finally:
         library.clang_EvalResult_dispose(evaluated)

@@ -1,6 +1,7 @@
 // Signed and unsigned integers mixed on the way to subscripts, bounds and conditions.
 #include <stddef.h>
 #include <stdint.h>
+#define NONE (-1u)
 void nest(double a[64], const double u[64], int c[32])
 {
 #pragma scop
@@ -23,6 +24,11 @@ void nest(double a[64], const double u[64], int c[32])
     for (unsigned j = i; j < 4; ++j)
       c[j] += 1;
   }
+  for (size_t i = 9; i != (size_t)-1; --i)
+    c[i] += 2;
+  for (unsigned i = 9; i != NONE; i -= 1)
+    if (i < -3u)
+      c[i] += 3;
   for (unsigned i = 0; i < 32; ++i) {
     int shifted = (int)(i - 5);
     if (shifted >= -2)
