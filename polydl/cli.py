@@ -18,9 +18,9 @@ import click
 from polydl.commands.output import FAILURE, fail
 from polydl.errors import PolydlError, missing_dependency
 from polydl.presentation.options import debug_option
-from polydl.system.interruption import INTERRUPTION
+from polydl.system.interruption import EXIT_STATUS, INTERRUPTION
 
-_USER_MISTAKE, _INTERRUPTED = 2, 130
+_USER_MISTAKE = 2
 _STANDARD_ERROR = 2
 # Every other file that a command writes has its own message.
 _OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
@@ -153,7 +153,7 @@ def _status_of(run: Callable[[], Any], debug: bool) -> int:
     except (click.Abort, KeyboardInterrupt):
         with suppress(OSError):  # the terminal may be gone
             click.echo(f"polydl: {INTERRUPTION.text}", err=True)
-        return INTERRUPTION.exit_status or _INTERRUPTED
+        return EXIT_STATUS
     except PolydlError as error:
         if debug:
             raise

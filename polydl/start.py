@@ -53,7 +53,8 @@ def main() -> None:
 def _end_without_traceback() -> None:
     """Have Ctrl-C end the process at once: Python would show where the import of the first module was.
 
-    ``signal`` itself imports ``enum``, which takes three times as long as all that comes before this.
+    ``signal`` itself imports ``enum``, which takes three times as long as all that comes before this. The exit
+    status is that of ``polydl.system.interruption``.
     """
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
         _signal.signal(_signal.SIGINT, _end)

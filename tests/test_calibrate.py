@@ -19,7 +19,7 @@ from polydl.calibration.programs import formula_sites, grid_sites, long_sites, t
 from polydl.calibration.tables import timed
 from polydl.cli import main
 from polydl.contracts import GemmShape, GemmSite, Microkernel
-from polydl.errors import OptionError
+from polydl.errors import ExecutionError, OptionError
 from polydl.machine import Machine
 from polydl.machine.core import constants
 from polydl.machine.profile import Identity, Profile, read, read_for, write
@@ -96,8 +96,8 @@ def test_a_kernel_without_floats_gets_no_table_and_says_so(stored: Profile, tmp_
     here, path = replace(find(), identity=stored.identity), tmp_path / "profile.toml"
     write(stored, path)
     done = module.calibrate(here, path, microkernels=["c-int8"])
-    assert [name for name, _ in done.failures] == ["c-int8"]
-    assert "neither float nor double" in done.failures[0][1]
+    assert [failure.microkernel for failure in done.failures] == ["c-int8"]
+    assert "neither float nor double" in done.failures[0].reason
     assert done.profile.throughputs == stored.throughputs
 
 
@@ -153,7 +153,7 @@ def test_a_kernel_that_this_machine_does_without_is_no_failure_unless_it_was_ask
     assert module.calibrate(here, path).failures == ()
     assert small == ["levels"], "nothing was timed"
     asked = module.calibrate(here, path, microkernels=["c"])
-    assert asked.failures == (("c", "the processor has no such instructions"),)
+    assert [failure.text for failure in asked.failures] == ["no table for c: the processor has no such instructions"]
 
 
 @pytest.mark.native
@@ -188,3 +188,18 @@ def test_the_command_refuses(tmp_path: Path, stored: Profile) -> None:
     assert mine.read_text() == "int mine;"
     with pytest.raises(OptionError, match="no-such"):
         module._loaded("no-such")
+
+
+@pytest.mark.slow
+@pytest.mark.native
+def test_constants_that_could_not_be_measured_are_told_from_a_table(
+    small: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> dict[str, float]:
+        raise ExecutionError("the clock stood still")
+
+    monkeypatch.setattr(module, "_group_constants", fail)
+    done = module.calibrate(find(), tmp_path / "profile.toml", microkernels=["c"])
+    assert [table.microkernel for table in done.profile.throughputs] == ["c"]
+    said = "not all constants of c's formula were measured: the clock stood still"
+    assert {failure.text for failure in done.failures} == {said}

@@ -30,6 +30,7 @@ from polydl.execute.contract import Executor, TimingPolicy
 from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine
 from polydl.records.store import read
+from polydl.system.interruption import EXIT_STATUS
 
 QUICK = TimingPolicy(rounds=2, minimum_sample_seconds=1e-3, budget_seconds=2.0, timeout_seconds=60.0)
 KEYS = ("a", "b", "c")
@@ -310,6 +311,6 @@ def test_an_interrupted_command_ends_and_leaves_no_process(nodes: Nodes, tmp_pat
     processes = [Path("/proc", number) for number in children.read_text().split()]
     tuning.terminate()
     _, said = tuning.communicate()
-    assert tuning.returncode == 128 + signal.SIGTERM
+    assert tuning.returncode == EXIT_STATUS
     assert b"ended by SIGTERM" in said
     until(lambda: not any(process.exists() for process in processes))

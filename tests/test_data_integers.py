@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from clang.cindex import CursorKind, Index
 
-from polydl.frontend.data_integers import data_integers, key_of
-from polydl.frontend.walk import preorder
+from polydl.frontend.data_integers import data_integers
+from polydl.frontend.walk import key_of, preorder
 
 TEXT = """\
 void f(long n, int zero, const int a[64], long b[64])

@@ -31,6 +31,8 @@ FUNCTIONS: dict[str, tuple[str, Callable[..., Any]]] = {
     "__builtin_inff": ("float", lambda: float("inf")),
     "clamp": ("float", _clamp),
     "twice": ("float", lambda x: _clamp(x, 3) + x),
+    **dict.fromkeys(("max", "imax"), ("int", max)),
+    "floord": ("int", min),
     "sum_to": ("float", lambda n: n * (n + 1) / 2),
 }
 

@@ -35,9 +35,10 @@ TAKEN = {
         "8 * i + (j < 2 ? 0 : j - 2)",
     ),
     "nested": ("static int at(int i, int n) { return (i + n) % n; }", "8 * at(at(i - 1, 8) + 1, 8) + j", "8 * i + j"),
+    # 2^32 - 1 is 7 modulo 8.
+    "unsigned": ("static int at(unsigned i) { return i % 8; }", "at(i - 1) + 8", "(i + 7) % 8 + 8"),
 }
 REFUSED = {
-    "unsigned": ("static int at(unsigned i) { return i % 8; }", "at(i - 1) + 8"),
     "narrow": ("static int at(unsigned char i) { return i * 2; }", "at(i)"),
     "global": ("static const int n = 2;\nstatic int at(int i) { return n * i; }", "at(i)"),
     "data": ("static int at(int i) { return 2 * i; }", "at(c[i])"),

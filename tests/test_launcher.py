@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from polydl.system.interruption import INTERRUPTION
+from polydl.system.interruption import EXIT_STATUS, INTERRUPTION
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 POLYDL = Path(sysconfig.get_path("scripts")) / "polydl"
@@ -58,7 +58,7 @@ def test_a_signal_that_waits_is_answered_once_it_can_be(number: signal.Signals, 
         [*words, "parse", str(SOURCE)], capture_output=True, text=True, preexec_fn=pending, timeout=120, check=False
     )
     text = "interrupted" if number == signal.SIGINT else f"ended by {number.name}"
-    assert (ended.returncode, ended.stdout, ended.stderr) == (128 + number, "", f"polydl: {text}\n")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (EXIT_STATUS, "", f"polydl: {text}\n")
 
 
 def test_an_ignored_signal_stays_ignored() -> None:

@@ -25,6 +25,7 @@ from polydl.execute.timing import Timer
 from polydl.optimization.measuring import Measuring
 from polydl.records.record import Record
 from polydl.records.store import read
+from polydl.system.interruption import EXIT_STATUS
 
 pytestmark = pytest.mark.native
 
@@ -85,7 +86,7 @@ def ordinary_signals() -> None:
 def struck(place: str, call: int, number: signal.Signals = signal.SIGINT) -> subprocess.CompletedProcess[str]:
     words = [sys.executable, "-P", "-c", STRUCK, place, str(call), str(int(number)), *WORDS]
     ended = subprocess.run(words, capture_output=True, text=True, preexec_fn=ordinary_signals, timeout=120, check=False)
-    assert ended.returncode == 128 + number, ended.stderr
+    assert ended.returncode == EXIT_STATUS, ended.stderr
     assert "Traceback" not in ended.stderr
     return ended
 
@@ -273,7 +274,7 @@ def test_a_terminal_that_goes_away_takes_nothing_along(leader: tuple[subprocess.
             time.sleep(0.02)
     os.close(here)
     process.send_signal(signal.SIGCONT)
-    assert process.wait(timeout=60) == 128 + signal.SIGHUP
+    assert process.wait(timeout=60) == EXIT_STATUS
     assert emitted() == FILES
     assert report()["interrupted"]
 

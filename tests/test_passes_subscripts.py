@@ -71,3 +71,16 @@ def test_counters_and_what_bounds_them_are_long_where_an_int_is_too_short() -> N
 def test_where_an_int_is_too_short(extent: str, loop: str, subscript: str, expected: bool, tmp_path: Path) -> None:
     source = f"void f(float a[{extent}]) {{\n  for ({loop})\n    a[{subscript}] = 2;\n}}\n"
     assert has_long_counters(parse(tmp_path, source)) is expected
+
+
+@pytest.mark.parametrize(("factor", "expected"), [("1000", False), ("100000000L", True)])
+def test_what_is_computed_of_counters_may_need_a_long(factor: str, expected: bool, tmp_path: Path) -> None:
+    source = f"""void f(long a[64]) {{
+  for (int i = 0; i < 64; i++) {{
+    long k = i * {factor};
+    if (k > 4)
+      a[i] = k / 7;
+  }}
+}}
+"""
+    assert has_long_counters(parse(tmp_path, source)) is expected

@@ -11,6 +11,7 @@ from test_imports import FILES, imports, parsed
 READERS = {
     "polydl.c_tokens": {
         "polydl.execute.rings",  # literals, among the user's statements in generated loops as well
+        "polydl.frontend.macro_definitions",
         "polydl.frontend.source",
         "polydl.records.record",  # comments are left out of the digest of a kernel
     },

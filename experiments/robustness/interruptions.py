@@ -37,6 +37,8 @@ from experiments.robustness.kills import SIGNALS, ordinary_signals, wait_until_c
 from experiments.robustness.observed import POLYDL, Workplace, finish, new_mark, parsed
 from experiments.tables import markdown
 
+# Exit status of a command that a signal ended.
+_INTERRUPTED = 130
 _SEARCH = ("--max-variants", "20", "--top-k", "4", "--threads", "1", "--microkernel", "c")
 _LONGEST_SECONDS = 300.0
 # What moves the cursor and colours letters, and the bar that says how many kernels are verified.
@@ -124,7 +126,7 @@ def strike(place: Workplace, nest: int, number: signal.Signals, checks: int, sec
     document, faults = document_of(place, nest), list[str]()
     before = measured(place) - others
     emitted = list((place.root / f"out{nest}").glob("*_polydl.c"))
-    if status not in (0, 128 + number):
+    if status not in (0, _INTERRUPTED):
         faults.append(f"exit status {status}: {witness.said.strip()[-300:]}")
     again = subprocess.run(
         command(place, nest), cwd=place.root, env=place.environment(new_mark()), capture_output=True, text=True,

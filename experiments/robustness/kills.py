@@ -41,6 +41,8 @@ from experiments.tables import markdown
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STRUCK = ("SIGKILL", *(number.name for number in SIGNALS))
+# Exit status of a command that a signal ended.
+_INTERRUPTED = 130
 _NONE = {"longest": 0.0}
 # A compiler that lost its parent to SIGKILL ends by itself.
 _ORPHAN_SECONDS, _CHILD_SECONDS = 60.0, 3.0
@@ -93,7 +95,7 @@ def strike(place: Workplace, number: signal.Signals, seconds: float) -> Strike:
         faults.append(f"processes are left: {_names(processes(mark))}")
     if not killed:
         # Python itself dies of a signal that comes before it runs any code.
-        if process.returncode not in (0, 128 + number, -number):
+        if process.returncode not in (0, _INTERRUPTED, -number):
             faults.append(f"exit status {process.returncode}: {err.strip()[-500:]}")
         if "Traceback" in err:
             faults.append(f"a traceback: {err.strip()[-500:]}")

@@ -11,7 +11,7 @@ from dataclasses import asdict, astuple, dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from polydl import registry
 from polydl.calibration import levels as level_speeds
@@ -42,12 +42,29 @@ Report = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
+class CalibrationFailure:
+    """What of a microkernel could not be measured."""
+
+    microkernel: str
+    #: a table of what its calls take, or constants of its formula
+    lacks: Literal["table", "constants"]
+    #: why
+    reason: str
+
+    @property
+    def text(self) -> str:
+        """All of it in a sentence."""
+        if self.lacks == "table":
+            return f"no table for {self.microkernel}: {self.reason}"
+        return f"not all constants of {self.microkernel}'s formula were measured: {self.reason}"
+
+
+@dataclass(frozen=True)
 class Calibration:
     """What a calibration measured, and what it could not."""
 
     profile: Profile
-    #: (a microkernel that has no table, or whose formula lacks constants, and why)
-    failures: tuple[tuple[str, str], ...]
+    failures: tuple[CalibrationFailure, ...]
 
 
 def calibrate(
@@ -75,18 +92,18 @@ def calibrate(
     measured = _machine(system, timing) if earlier is None else earlier
     found = {**measured.constants, **timing.arithmetic(choose_cores(1)[0])}
     tables: list[Throughput] = []
-    failures: list[tuple[str, str]] = []
+    failures: list[CalibrationFailure] = []
     for kernel in chosen:
         reason = _not_timed(kernel)
         if reason is not None:
             # This machine does without it, unless it was asked for.
             if microkernels is not None:
-                failures.append((kernel.name, reason))
+                failures.append(CalibrationFailure(kernel.name, "table", reason))
             continue
         others = {name: value for name, value in found.items() if name not in _fitted_names(kernel)}
         values, why = _formula_constants(kernel, _core(measured, others, system), timing)
         found = others | values
-        failures += [(f"{kernel.name}'s formula", each) for each in why]
+        failures += [CalibrationFailure(kernel.name, "constants", each) for each in why]
         known = kernel.on(_core(measured, found, system))
         for element, width in ELEMENTS:
             if (element, element) not in kernel.elements:
@@ -94,10 +111,11 @@ def calibrate(
             try:
                 table = _table(known, element, width, timing)
             except ExecutionError as error:
-                failures.append((kernel.name, error.message))
+                failures.append(CalibrationFailure(kernel.name, "table", error.message))
                 break
             if table is None:
-                failures.append((kernel.name, f"it takes too few shapes of {element} for a table"))
+                reason = f"it takes too few shapes of {element}"
+                failures.append(CalibrationFailure(kernel.name, "table", reason))
             else:
                 tables.append(table)
     untouched = [table for table in measured.throughputs if table.microkernel not in names]

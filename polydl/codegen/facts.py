@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
+import islpy as isl
+
 from polydl.codegen.context import CallFacts, Context, EpilogueFacts, StatementFacts
 from polydl.codegen.loop_ir import Assign, with_elements_of
-from polydl.codegen.lowering import affine_element, assignment
+from polydl.codegen.lowering import affine_element, assignment, index_forms
 from polydl.codegen.original import wraps
 from polydl.codegen.values import Integer, Name
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, keeps_precision, keeps_products
@@ -66,11 +68,41 @@ def context_of(
 
 
 def has_long_counters(scop: Scop) -> bool:
-    """Whether loops count to where an ``int`` ends, or a dimension of an array has as many elements."""
+    """Whether loops count to where an ``int`` ends, or numbers that are computed of their counters reach it.
+
+    Or a dimension of an array has as many elements.
+    """
     if any(extent >= _MOST_IN_INT for array in scop.arrays for extent in array.extents):
         return True
-    ranges = (counter for each in scop.statements for counter in finite_ranges(each) or ())
-    return any(low <= -_MOST_IN_INT or high >= _MOST_IN_INT for low, high in ranges)
+    return any(_largest(each) >= _MOST_IN_INT for each in scop.statements)
+
+
+def _largest(statement: Statement) -> int:
+    """A bound of the absolute values of a statement's iterators, and of what it computes of them."""
+    limits = [max(-low, high) for low, high in finite_ranges(statement) or ()]
+    forms = [node.text for node in statement.body.walk() if node.kind == "affine"]
+    forms += [form for access in statement.accesses if access.subscripts is None for form in index_forms(access)]
+    pieces = [aff for form in forms if limits for _, aff in isl.PwAff(form).get_pieces()]
+    return max([0, *limits, *(_bound(aff, limits) for aff in pieces)])
+
+
+def _bound(form: isl.Aff, limits: Sequence[int]) -> int:
+    """A bound of the absolute value of a form, and of what it divides, where those of its variables are limited."""
+    largest, total = 0, abs(_numerator(form, form.get_constant_val()))
+    for position, limit in enumerate(limits):
+        total += abs(_numerator(form, form.get_coefficient_val(isl.dim_type.in_, position))) * limit
+    for position in range(form.dim(isl.dim_type.div)):
+        factor = abs(_numerator(form, form.get_coefficient_val(isl.dim_type.div, position)))
+        if factor:
+            quotient = form.get_div(position)
+            inside = _bound(quotient, limits)
+            largest = max(largest, inside)
+            total += factor * (inside // quotient.get_denominator_val().to_python() + 1)
+    return max(largest, total)
+
+
+def _numerator(form: isl.Aff, value: isl.Val) -> int:
+    return int(value.mul(form.get_denominator_val()).to_python())
 
 
 def temporary_arrays(scop: Scop, names: Collection[str]) -> frozenset[str]:

@@ -56,6 +56,11 @@ def piecewise(text: str, iterators: Sequence[Expr]) -> Expr:
     return substituted(_piecewise(text, len(iterators)), named)
 
 
+def index_forms(access: Access) -> tuple[str, ...]:
+    """The subscripts of an access as isl's pw_aff."""
+    return _forms(access.index)
+
+
 @lru_cache(maxsize=1024)
 def _forms(index: str) -> tuple[str, ...]:
     whole = isl.MultiPwAff(index)
@@ -68,7 +73,7 @@ def element(scop: Scop, access: Access, iterators: Sequence[Expr]) -> Element:
         return Element(access.array, (), access.reference)
     if access.subscripts is not None:
         return affine_element(access, iterators)
-    subscripts = tuple(piecewise(form, iterators) for form in _forms(access.index))
+    subscripts = tuple(piecewise(form, iterators) for form in index_forms(access))
     return Element(access.array, subscripts, access.reference)
 
 

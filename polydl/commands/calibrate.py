@@ -43,6 +43,7 @@ def calibrate(show: bool, microkernels: tuple[str, ...], fresh: bool, path: Path
 
     It takes one to two minutes. After an interruption, the same command goes on where it was.
     """
+    from polydl.calibration.run import CalibrationFailure
     from polydl.calibration.run import calibrate as run
     from polydl.machine import profile as profiles
     from polydl.machine.system import default_directory, find
@@ -53,7 +54,7 @@ def calibrate(show: bool, microkernels: tuple[str, ...], fresh: bool, path: Path
 
     system = find()
     place = path or system.calibration_path(default_directory())
-    failures: tuple[tuple[str, str], ...] = ()
+    failures: tuple[CalibrationFailure, ...] = ()
     if show:
         if path is not None and not path.exists():
             remedy = f"run `polydl calibrate --profile {path}` to write it, or leave --profile out"
@@ -73,8 +74,8 @@ def calibrate(show: bool, microkernels: tuple[str, ...], fresh: bool, path: Path
         profile, failures = result.profile, result.failures
     core = Machine.of_calibration(replace(profile, surroundings=system.surroundings)).core
     shown(json_path, dict(profiles.document(profile)), f"{profile_text(profile, core)}\n\nProfile  {place}")
-    for name, message in failures:
-        click.echo(f"polydl: no table for {name}: {message}", err=True)
+    for failure in failures:
+        click.echo(f"polydl: {failure.text}", err=True)
     return _FAILURE if failures else 0
 
 

@@ -96,7 +96,7 @@ def _decided_by_data(reader: FunctionReader, text: str) -> set[int]:
     conditions = {}
     for branch in reader.branches:
         opening = text.find("(", branch.offset)
-        closing = _matching(text, opening) if branch.kind == "if" and opening >= 0 else None
+        closing = matching(text, opening) if branch.kind == "if" and opening >= 0 else None
         if closing is not None:
             conditions[branch.offset] = range(opening, closing)
     data = {branch.offset for branch in reader.branches if branch.kind == "if" and branch.data_dependent}
@@ -118,7 +118,7 @@ def _selection(statement: Any, text: str) -> Iterator[Edit]:
     asked, *branches = statement.get_children()
     start, end = statement.extent.start.offset, statement.extent.end.offset
     opening = text.find("(", start)
-    closing = _matching(text, opening)
+    closing = matching(text, opening)
     if closing is not None and text[start:opening].strip() == "if" and len(branches) == 1:
         several = _in_order(_assignments(branches[0], text), asked)
         if several:
@@ -181,7 +181,7 @@ def _chain(statement: Any, text: str) -> Iterator[Edit]:
         value = _inside(list(last.get_children())[1]) if _is_assignment(last) else None
         if value is None or not _is_assignment(value):
             break
-        target = _quoted(next(iter(last.get_children())), text)
+        target = quoted(next(iter(last.get_children())), text)
         if binary_operator(last) != ASSIGN or target is None:
             return
         targets.append(target)
@@ -245,7 +245,7 @@ def _assignments(statement: Any, text: str) -> list[_Assignment]:
 def _assignment(cursor: Any, text: str) -> _Assignment | None:
     """An assignment that stands in the text itself and whose value assigns nothing; None for any other."""
     left, right = cursor.get_children()
-    target = _quoted(left, text)
+    target = quoted(left, text)
     start, end = right.extent.start.offset, right.extent.end.offset
     operator = text[left.extent.end.offset : start].strip()
     semicolon = text.find(";", end)
@@ -261,7 +261,7 @@ def _assignment(cursor: Any, text: str) -> _Assignment | None:
     return _Assignment(target, operator, left.extent.start.offset, start, semicolon, semicolon, mixes, variable, reads)
 
 
-def _quoted(cursor: Any, text: str) -> str | None:
+def quoted(cursor: Any, text: str) -> str | None:
     """What a variable or an element is called in the text; None for anything with an effect of its own."""
     if _inside(cursor).kind not in (CursorKind.DECL_REF_EXPR, CursorKind.ARRAY_SUBSCRIPT_EXPR):
         return None
@@ -279,7 +279,7 @@ def _balanced(text: str) -> bool:
     return depth == 0
 
 
-def _matching(text: str, opening: int) -> int | None:
+def matching(text: str, opening: int) -> int | None:
     """The offset of the parenthesis that closes the one at ``opening``."""
     depth = 0
     for offset in range(opening, len(text)):

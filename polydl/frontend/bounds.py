@@ -16,9 +16,15 @@ from polydl.errors import (
 )
 from polydl.frontend.counters import LIMITS, wider
 from polydl.frontend.expressions import EvaluatedReference, value_range
-from polydl.frontend.facts import Branch, DeclaredType, SourceFacts, VariableFacts
+from polydl.frontend.facts import SIGNED, Branch, DeclaredType, SourceFacts, VariableFacts
 from polydl.frontend.source import Place
 from polydl.ir.scop import Array
+
+# Numbers that isl divides by, and those that it multiplies with.
+_DIVISOR = re.compile(r"(?:/|\bmod )(\d+)")
+_FACTOR = re.compile(r"(\d+)(?=\*|[A-Za-z(])")
+# What unsigned numbers wrap around at is a multiple of it.
+_WRAPPED = 1 << 32
 
 
 def check_finite(domain: isl.Set, offset: int, facts: SourceFacts, place: Place) -> None:
@@ -73,6 +79,23 @@ def check_counters(domain: isl.Set, offset: int, directions: Sequence[int], fact
                     construct=place.quote(variable.offset),
                     remedy=wider(variable.name, variable.shape.element),
                 )
+
+
+def check_wraps(domain: str, values: Iterable[str], offset: int, text: str, place: Place) -> None:
+    """Check that no condition of a statement and no index, as isl writes them, wraps around as unsigned numbers do.
+
+    ``values`` are the indices, and what is computed of loop counters.
+    """
+    numbers = [*_DIVISOR.findall(domain), *_FACTOR.findall(domain)]
+    numbers += [number for value in values for number in _DIVISOR.findall(value)]
+    if any(int(number) and int(number) % _WRAPPED == 0 for number in numbers):
+        raise UnsupportedConstructError(
+            "unsigned arithmetic wraps around here, on the way to an index or a condition",
+            file=place.file,
+            line=place.line(offset),
+            construct=text,
+            remedy=SIGNED,
+        )
 
 
 def check_value(value: isl.PwAff, shape: DeclaredType, offset: int, text: str, place: Place) -> None:

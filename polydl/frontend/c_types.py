@@ -37,7 +37,8 @@ ELEMENTS = {
 }
 _ARRAYS = (TypeKind.CONSTANTARRAY, TypeKind.VARIABLEARRAY, TypeKind.INCOMPLETEARRAY)
 _FLOATING = (TypeKind.FLOAT, TypeKind.DOUBLE)
-_SUFFIXES = {TypeKind.UINT: "U", TypeKind.LONG: "L", TypeKind.ULONG: "UL"} | {
+#: of constants of each type of integers that arithmetic is done in, other than int
+SUFFIXES = {TypeKind.UINT: "U", TypeKind.LONG: "L", TypeKind.ULONG: "UL"} | {
     TypeKind.LONGLONG: "LL",
     TypeKind.ULONGLONG: "ULL",
 }
@@ -130,5 +131,5 @@ def declaration(type_: Any, name: str, const: bool = False) -> str:
 
 def literal(value: int, type_: Any) -> str:
     """``value`` as a C constant of the integer type, promotions included."""
-    text = f"{value}{_SUFFIXES.get(type_.get_canonical().kind, '')}"
+    text = f"{value}{SUFFIXES.get(type_.get_canonical().kind, '')}"
     return f"({text})" if value < 0 else text

@@ -17,6 +17,8 @@ from polydl.frontend.facts import MEMBERS, Branch, SourceFacts, VariableFacts, i
 from polydl.frontend.source import Place
 from polydl.ir.statement import Expression
 
+# Operators on bits, in a condition.
+_ON_BITS = re.compile(r"(?<!&)&(?!&)|\^|<<|>>|~")
 # What to do about types that the model doesn't know.
 _TYPES = {
     "complex numbers": "keep real and imaginary parts in arrays of their own, and write products out: "
@@ -269,6 +271,8 @@ def data_dependent(facts: SourceFacts, offset: int, place: Place) -> Unsupported
         "those over the rows of a sparse matrix, can't be modelled",
     }
     subject = names.get(innermost.kind, f"the {innermost.kind} depends") if innermost is not None else "it depends"
+    if innermost is not None and not innermost.data_dependent and _ON_BITS.search(innermost.header):
+        remedies["if"] = "ask with / and %, for counters that are not negative: i & 1 is i % 2, and i >> 4 is i / 16"
     return UnsupportedConstructError(
         f"whether a statement runs isn't an affine condition on the loop counters: {subject} on data",
         file=place.file,
@@ -326,6 +330,27 @@ def read_later(variable: VariableFacts, facts: SourceFacts, start: int, end: int
             remedy=f"use another variable than {variable.name} behind the region",
         )
     return True
+
+
+def check_no_counter(variable: VariableFacts, facts: SourceFacts, start: int, end: int, place: Place) -> None:
+    """Check that an integer whose value a statement of the region needs, and that no bound gives, counts no loop."""
+    if not any(use.control and use.role in ("write", "update") for use in variable.within(start, end)):
+        return
+    loops = [b for b in facts.branches if b.kind == "for" and start <= b.offset < end]
+    counting = [loop for loop in loops if re.match(rf"for\s*\(\s*{variable.name}\b", place.text[loop.offset :])]
+    behind = [
+        use.offset
+        for use in variable.within(start, end)
+        if use.role == "read" and not any(loop.offset <= use.offset < loop.end for loop in counting)
+    ]
+    offset = behind[0] if behind else variable.offset
+    raise UnsupportedConstructError(
+        f"the loop counter {variable.name} is read behind its loop",
+        file=place.file,
+        line=place.line(offset),
+        construct=place.quote(offset),
+        remedy=f"write the value that {variable.name} has there, such as the loop's bound, or use another variable",
+    )
 
 
 def nothing_runs(facts: SourceFacts, start: int, end: int, place: Place) -> NoScopError:

@@ -20,17 +20,19 @@ from polydl.errors import OptionError, PolydlError, SourceError, UnsupportedCons
 from polydl.frontend.assignments import assignment_edits
 from polydl.frontend.c_types import declaration
 from polydl.frontend.child import answer
+from polydl.frontend.conversions import conversions
+from polydl.frontend.counters import LIMITS
 from polydl.frontend.excerpt import excerpt
 from polydl.frontend.facts import ReplacedPointer
 from polydl.frontend.function_reader import FunctionReader, Variable
 from polydl.frontend.index_functions import index_edits
 from polydl.frontend.known_values import (
-    cast_edits,
+    called_edits,
     data_edits,
     distinct_names,
     hidden_bodies,
     known_values,
-    shift_edits,
+    type_edits,
     value_edits,
 )
 from polydl.frontend.macro_uses import check_macros, has_conditions, inactive
@@ -38,7 +40,9 @@ from polydl.frontend.regions import MarkedRegion, check_blocks, choose, function
 from polydl.frontend.reserved_names import HEADERS, check_names, conflict
 from polydl.frontend.row_pointers import pointer_edits
 from polydl.frontend.source import Edit, EditedText, line_of, one_line
+from polydl.frontend.successive_values import successive_edits
 from polydl.frontend.walk import preorder
+from polydl.frontend.written_out import written_out_edits
 
 _DETAILED_PREPROCESSING = 1
 # Most levels of constants that are computed from constants, and of assignments inside of others.
@@ -208,6 +212,8 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
         if not edits and request["original"] is None:
             edits, replaced = pointer_edits(reader)
             pointers += [_traced(each, view) for each in replaced]
+        edits = edits or written_out_edits(reader)
+        edits = edits or successive_edits(reader)
         edits = edits or index_edits(reader)
         edits = edits or assignment_edits(reader)
         if not edits:
@@ -224,8 +230,8 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
     }
     edits = distinct_names(reader, reserved)
     edits += data_edits(reader, lambda variable: _changes(variable, reader, region))
-    edits += cast_edits(reader)
-    edits += shift_edits(reader, request["shift"])
+    edits += type_edits(reader, conversions(reader), request["shift"])
+    edits += called_edits(reader)
     edits += hidden_bodies(functions, function, view.text)
     shown = view.apply(_without_overlaps(edits))
     return {
@@ -260,6 +266,14 @@ def _check_bound(reader: FunctionReader, bound: Mapping[str, int], parameters: l
                 file=file,
                 line=line,
                 remedy=f"leave out -D {variable.name}=…",
+            )
+        low, high = LIMITS[variable.shape.element]
+        if not low <= bound[variable.name] <= high:
+            raise OptionError(
+                f"{variable.name} is of type {variable.shape.element}, which has no number {bound[variable.name]}",
+                file=file,
+                line=line,
+                remedy=f"give it a value from {low} to {high}, or another type in the source",
             )
         for reference in variable.references:
             if reference.role in ("write", "update", "address"):

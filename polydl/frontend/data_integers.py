@@ -7,28 +7,29 @@ holds libclang.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from clang.cindex import CursorKind, TypeKind
 
-from polydl.frontend.operators import ASSIGN, binary_operator
-from polydl.frontend.walk import initializer_of, preorder
+from polydl.frontend.integer_ranges import IntegerRanges
+from polydl.frontend.walk import assignment_of, key_of, preorder
 
 _FLOATS = (TypeKind.FLOAT, TypeKind.DOUBLE)
-# Their values are nothing that loop counters say.
-_LOADS = (CursorKind.ARRAY_SUBSCRIPT_EXPR, CursorKind.CALL_EXPR, CursorKind.MEMBER_REF_EXPR)
+#: Their values are nothing that loop counters say.
+LOADS = (CursorKind.ARRAY_SUBSCRIPT_EXPR, CursorKind.CALL_EXPR, CursorKind.MEMBER_REF_EXPR)
 
 
 def data_integers(function: Any) -> frozenset[str]:
     """The keys (``key_of``) of the local variables of a function to which anything is assigned that depends on data.
 
     Data are elements, results of calls, floating-point numbers, parameters, variables of the file that may change, and
-    local variables that hold data. Parameters are sizes to variables on which bounds or subscripts depend.
+    local variables that hold data. Parameters are sizes to variables on which bounds or subscripts depend. What depends
+    on loop counters alone and wraps around, as a hash does, is data unless bounds, conditions or subscripts depend on
+    it.
     """
-    assigned = list(_assigned(function))
+    assigned = _assigned(function)
     sizes = _sizes(function, assigned)
-    held: set[str] = set()
+    held = _wrapping(function, _sizes(function, assigned, conditions=True))
     while True:
         more = {key for key, value in assigned if key not in held and _depends(value, held, key in sizes)}
         if not more:
@@ -36,32 +37,39 @@ def data_integers(function: Any) -> frozenset[str]:
         held |= more
 
 
-def key_of(declaration: Any) -> str:
-    """What tells a variable's declaration from all others of its file."""
-    return str(declaration.get_usr()) + str(declaration.hash)
+def deciding(function: Any, *, conditions: bool = True) -> set[str]:
+    """The keys of the variables of a function on which loops' headers or subscripts depend, or ``conditions``."""
+    return _sizes(function, _assigned(function), conditions=conditions)
 
 
-def _assigned(function: Any) -> Iterator[tuple[str, Any]]:
+def _assigned(function: Any) -> list[tuple[str, Any]]:
     """The keys of variables, each with an expression that is assigned to it."""
+    assignments = [each for each in map(assignment_of, preorder(function)) if each is not None]
+    return [(key_of(declaration), value) for declaration, value in assignments]
+
+
+def _wrapping(function: Any, sizes: set[str]) -> set[str]:
+    """The keys of the variables, no ``sizes``, with values that types limit, and of those that are updated."""
+    ranges = IntegerRanges(function)
+    keys = set()
     for cursor in preorder(function):
-        if cursor.kind == CursorKind.VAR_DECL:
-            value = initializer_of(cursor)
-            if value is not None:
-                yield key_of(cursor), value
-        elif cursor.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR or (
-            cursor.kind == CursorKind.BINARY_OPERATOR and binary_operator(cursor) == ASSIGN
-        ):
-            target, value = cursor.get_children()
-            if target.kind == CursorKind.DECL_REF_EXPR and target.referenced is not None:
-                yield key_of(target.referenced), value
+        assignment = assignment_of(cursor)
+        if assignment is None or key_of(assignment[0]) in sizes:
+            continue
+        updates = cursor.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR
+        if updates or ranges.limited(assignment[1], assignment[0].type):
+            keys.add(key_of(assignment[0]))
+    return keys
 
 
-def _sizes(function: Any, assigned: list[tuple[str, Any]]) -> set[str]:
-    """The keys of the variables on which loops' headers or subscripts depend."""
+def _sizes(function: Any, assigned: list[tuple[str, Any]], *, conditions: bool = False) -> set[str]:
+    """The keys of the variables on which loops' headers or subscripts depend, perhaps ``conditions`` as well."""
     deciding: list[Any] = []
     for cursor in preorder(function):
         if cursor.kind == CursorKind.FOR_STMT:
             deciding += list(cursor.get_children())[:-1]
+        elif cursor.kind == CursorKind.IF_STMT and conditions:
+            deciding += list(cursor.get_children())[:1]
         elif cursor.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR:
             deciding += list(cursor.get_children())[1:]
     sizes: set[str] = set()
@@ -79,7 +87,7 @@ def _depends(value: Any, held: set[str], is_size: bool) -> bool:
     Parameters are no data where what is assigned is a size.
     """
     for cursor in preorder(value):
-        if cursor.kind in _LOADS or cursor.type.get_canonical().kind in _FLOATS:
+        if cursor.kind in LOADS or cursor.type.get_canonical().kind in _FLOATS:
             return True
         declared = cursor.referenced if cursor.kind == CursorKind.DECL_REF_EXPR else None
         if declared is None:

@@ -13,6 +13,7 @@ from typing import Any
 
 import islpy as isl
 
+from polydl.frontend.facts import CALLED
 from polydl.ir.affine import Affine
 from polydl.ir.statement import Access, AccessKind, Expression
 
@@ -69,7 +70,9 @@ class Translator:
         if kind in ("int", "double"):
             return Expression("literal", node["text"])
         if kind in ("call", "cast"):
-            text = self.cast_types.get(node["text"], node["text"]) if kind == "cast" else node["text"]
+            text = node["text"].removeprefix(CALLED)
+            if kind == "cast":
+                text = self.cast_types.get(text, text)
             return Expression(kind, text, tuple(self._translate(argument, domain) for argument in arguments))
         domains = [domain] * len(arguments)
         if node["text"] == "?:":

@@ -21,6 +21,10 @@ MEMBERS = (
     "keep each member in an array of its own, re[i] and im[i] for x[i].re and x[i].im, and pass these; "
     "pass s->x to the function as float *x where it is an array"
 )
+#: What to do about unsigned numbers below 0.
+SIGNED = "compute it with signed integers, or write it so that no value is below 0, such as (i + n - 1) % n"
+#: What names of functions begin with that pet would take for its own.
+CALLED = "polydl_called_"
 # Operators and constants of isl's syntax, in which case doesn't matter.
 _WORDS_OF_ISL = {
     *("and", "or", "not", "implies", "exists", "true", "false", "min", "max", "mod"),

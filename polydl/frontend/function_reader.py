@@ -6,18 +6,17 @@ are reported here with their offsets.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from clang.cindex import Cursor, CursorKind, SourceLocation, StorageClass, TypeKind, c_object_p, conf
+from clang.cindex import Cursor, CursorKind, StorageClass, TypeKind, conf
 
 from polydl.bfloat16 import CONVERSIONS
 from polydl.errors import UnsupportedConstructError
-from polydl.frontend.c_types import ELEMENTS, shape_of
-from polydl.frontend.data_integers import data_integers, key_of
+from polydl.frontend.c_types import shape_of
+from polydl.frontend.data_integers import data_integers
 from polydl.frontend.facts import (
     Branch,
     BranchKind,
@@ -27,7 +26,7 @@ from polydl.frontend.facts import (
     VariableStorage,
     VariableUse,
 )
-from polydl.frontend.loop_headers import integer_value, problem_of
+from polydl.frontend.loop_headers import problem_of
 from polydl.frontend.operators import (
     ADDRESS_OF,
     ASSIGN,
@@ -39,29 +38,13 @@ from polydl.frontend.operators import (
 )
 from polydl.frontend.purity import impurity, pure_function, remedy_of, remedy_of_pointer
 from polydl.frontend.source import line_of, one_line
+from polydl.frontend.typed_integers import TypedIntegers
 from polydl.frontend.unsupported import UNSUPPORTED, named_with_remedy
-from polydl.frontend.walk import preorder
+from polydl.frontend.walk import key_of, preorder, spelling_offset
 from polydl.ir.scop import PureFunction
-
-# Integers of these types keep their type in arithmetic; pet would convert them to int.
-_UNPROMOTED = (TypeKind.UINT, TypeKind.LONG, TypeKind.ULONG, TypeKind.LONGLONG, TypeKind.ULONGLONG)
-_WIDE = (TypeKind.LONG, TypeKind.ULONG, TypeKind.LONGLONG, TypeKind.ULONGLONG)
-_INTEGERS = tuple(kind for kind, name in ELEMENTS.items() if name not in ("float", "double"))
 
 _OWN_STATEMENT = "make it a statement of its own"
 _COUNTED_DOWN = "count in its last part: for (int i = N - 1; i >= 0; --i)"
-
-
-@dataclass(frozen=True)
-class TypedInteger:
-    """An integer in a computation on data, where its type matters."""
-
-    #: offset in the text
-    start: int
-    #: behind its last character
-    end: int
-    #: C's name of the type, as ``unsigned long``
-    type_name: str
 
 
 @dataclass
@@ -105,29 +88,29 @@ class FunctionReader:
         self.text = text
         self.main_file = main_file
         self._deepest = deepest
-        self._data_integers = data_integers(function)
-        self._depth = 0
+        #: the keys of local integers that hold data
+        self.data_integers = data_integers(function)
         #: by what libclang tells declarations apart; those of the same name in other scopes are others
         self.variables: dict[str, Variable] = {}
         self.constructs: list[Construct] = []
         self.branches: list[Branch] = []
         #: the file's functions that are called, by their names
         self.callees: dict[str, PureFunction] = {}
-        self.typed_integers: list[TypedInteger] = []
+        #: integers whose types matter
+        self.typed_integers = TypedIntegers(text)
         #: start and end of what is between the brackets
         self.subscripts: list[tuple[int, int]] = []
-        #: start and end of the type in parentheses of casts that change no index and no bound
-        self.idle_casts: list[tuple[int, int]] = []
         #: types of casts as they are written, and as elements of arrays have them
         self.cast_types: dict[str, str] = {}
         #: start and end of blocks in braces
         self.blocks: list[tuple[int, int]] = []
         self._control_depth = 0
+        #: the operations, calls and so on that what is read now lies in
+        self._around: list[Any] = []
         self._condition_depth = 0
         self._in_header = False
         self._data_in_control = False
         self._index_depth = 0
-        self._subscript_depth = 0
         self._loop_ends: list[int] = []
         self._block_ends: list[int] = []
         for parameter in function.get_arguments():
@@ -196,7 +179,7 @@ class FunctionReader:
 
         problem = problem_of(header)
         if problem is not None:
-            self._add(*problem)
+            self.refuse(*problem)
         self._branch("for", cursor, visit, body)
         self._condition_depth += 1
         self._statement(body)
@@ -228,11 +211,11 @@ class FunctionReader:
         variable = self._declare(cursor, "static" if static else "local", loop_counter)
         name = cursor.spelling
         if cursor.type.get_canonical().kind == TypeKind.POINTER:
-            self._add(cursor, f"the pointer {name} may alias an array", remedy_of_pointer(cursor))
+            self.refuse(cursor, f"the pointer {name} may alias an array", remedy_of_pointer(cursor))
         elif variable.shape.problem is not None:
-            self._add(cursor, f"{name} is {variable.shape.problem}", "use float, double or an integer type")
+            self.refuse(cursor, f"{name} is {variable.shape.problem}", "use float, double or an integer type")
         elif static:
-            self._add(
+            self.refuse(
                 cursor, f"the static variable {name} is declared inside the region", "declare it before the region"
             )
         with self._index(cursor):
@@ -240,10 +223,15 @@ class FunctionReader:
                 if child.kind != CursorKind.TYPE_REF:
                     self._expression(child)
 
+    @property
+    def _decides(self) -> bool:
+        """Whether what is read now decides which statements run or which elements they use."""
+        return self._control_depth > 0 or self._index_depth > 0
+
     @contextmanager
     def _index(self, declaration: Any) -> Iterator[None]:
         """A context for computing a variable, which is an index if it is an integer that doesn't hold data."""
-        holds = shape_of(declaration.type).is_scalar_integer and key_of(declaration) not in self._data_integers
+        holds = shape_of(declaration.type).is_scalar_integer and key_of(declaration) not in self.data_integers
         self._index_depth += holds
         yield
         self._index_depth -= holds
@@ -253,8 +241,9 @@ class FunctionReader:
     def _expression(self, cursor: Any, role: Role = "read", statement: bool = False) -> None:
         kind = cursor.kind
         level = kind not in (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR)
-        self._depth += level
-        if self._depth > self._deepest:
+        if level:
+            self._around.append(cursor)
+        if len(self._around) > self._deepest:
             start = cursor.location.offset
             raise UnsupportedConstructError(
                 f"more than {self._deepest} operations of an expression lie inside of one another",
@@ -271,19 +260,17 @@ class FunctionReader:
         elif kind == CursorKind.ARRAY_SUBSCRIPT_EXPR:
             base, index = cursor.get_children()
             self._expression(base, "element")
-            self._subscript_depth += 1
             self._controlled(index)
-            self._subscript_depth -= 1
             self._subscript(index.extent.start.offset, index.extent.end.offset)
         elif kind == CursorKind.CALL_EXPR:
             self._call(cursor)
         elif kind == CursorKind.INTEGER_LITERAL:
-            self._typed_integer(cursor, cursor.extent.end.offset - cursor.extent.start.offset)
+            self.typed_integers.constant(cursor, self._around[-2] if self._around[1:] else None, self._decides)
         else:
             if kind in UNSUPPORTED:
                 self._unsupported(cursor)
-            elif kind == CursorKind.CSTYLE_CAST_EXPR:
-                self._cast(cursor)
+            elif kind == CursorKind.CSTYLE_CAST_EXPR and shape_of(cursor.type).problem is None:
+                self.cast_types[cursor.type.spelling] = shape_of(cursor.type).element
             # Parentheses and implicit conversions don't change how a variable is used.
             inherited = kind in (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR)
             for child in cursor.get_children():
@@ -291,7 +278,8 @@ class FunctionReader:
                     self._statement(child)
                 else:
                     self._expression(child, role if inherited else "read")
-        self._depth -= level
+        if level:
+            self._around.pop()
 
     def _binary(self, cursor: Any, statement: bool) -> None:
         operator = binary_operator(cursor)
@@ -299,7 +287,7 @@ class FunctionReader:
         compound = cursor.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR
         if compound or operator == ASSIGN:
             if not statement:
-                self._add(cursor, "an assignment inside an expression can't be modelled", _OWN_STATEMENT)
+                self.refuse(cursor, "an assignment inside an expression can't be modelled", _OWN_STATEMENT)
             self._expression(left, "update" if compound else "write")
             if left.kind == CursorKind.DECL_REF_EXPR and left.referenced is not None:
                 with self._index(left.referenced):
@@ -308,7 +296,7 @@ class FunctionReader:
                 self._expression(right)
             return
         if operator == COMMA:
-            self._add(cursor, "the comma operator can't be modelled", "write one statement for each part")
+            self.refuse(cursor, "the comma operator can't be modelled", "write one statement for each part")
         self._expression(left)
         self._expression(right)
 
@@ -320,10 +308,10 @@ class FunctionReader:
             role = "update"
             if not statement:
                 remedy = _COUNTED_DOWN if self._in_header else _OWN_STATEMENT
-                self._add(cursor, "an increment inside an expression can't be modelled", remedy)
+                self.refuse(cursor, "an increment inside an expression can't be modelled", remedy)
         elif operator == ADDRESS_OF:
             role = "address"
-            self._add(cursor, "taking an address can't be modelled", "use the array's elements with subscripts")
+            self.refuse(cursor, "taking an address can't be modelled", "use the array's elements with subscripts")
         elif operator == DEREFERENCE:
             inner = preorder(operand)
             moves = any(each.kind == CursorKind.UNARY_OPERATOR and unary_operator(each) in INCREMENTS for each in inner)
@@ -331,21 +319,21 @@ class FunctionReader:
             remedy = "write it with a subscript: p[0] for *p, p[i] for *(p + i)"
             if moves and names:
                 remedy = f"write {names[0]}[i] with a loop counter i, and leave {names[0]} where it is"
-            self._add(cursor, "dereferencing a pointer can't be modelled", remedy)
+            self.refuse(cursor, "dereferencing a pointer can't be modelled", remedy)
         self._expression(operand, role)
 
     def _call(self, cursor: Any) -> None:
         callee = cursor.referenced
         if callee is None or callee.kind != CursorKind.FUNCTION_DECL:
-            self._add(cursor, "a call through a pointer can't be modelled", "call the function by its name")
+            self.refuse(cursor, "a call through a pointer can't be modelled", "call the function by its name")
         elif callee.get_usr() == self.function.get_usr():
-            self._add(
+            self.refuse(
                 cursor, f"the function calls itself ({callee.spelling})", "write the recursion as loops", endless=True
             )
         else:
             reason = impurity(callee, self.main_file)
             if reason is not None:
-                self._add(
+                self.refuse(
                     cursor,
                     f"the call of {callee.spelling} can't be modelled: {reason}",
                     remedy_of(callee, bool(self._loop_ends)),
@@ -365,46 +353,22 @@ class FunctionReader:
         if self._control_depth and (variable.shape.extents or not variable.shape.is_integer):
             self._data_in_control = True
         offset = cursor.location.offset
-        spelled = _spelling_offset(cursor.location)
+        spelled = spelling_offset(cursor.location)
         if self.text[spelled : spelled + len(variable.name)] != variable.name:
             spelled = -1
         if role == "read" and not variable.shape.extents and spelled >= 0:
-            self._typed_integer(cursor, len(variable.name))
+            self.typed_integers.variable(cursor, variable.name, spelled, self._decides)
         control = self._control_depth > 0
         variable.references.append(VariableUse(offset, spelled, role, control, self._condition_depth > 0))
-
-    def _cast(self, cursor: Any) -> None:
-        """Record the type of a cast, and one that changes no subscript and no bound; pet would treat that as data."""
-        operand = list(cursor.get_children())[-1]
-        shape = shape_of(cursor.type)
-        if shape.problem is None:
-            self.cast_types[cursor.type.spelling] = shape.element
-        source, target = operand.type.get_canonical().kind, cursor.type.get_canonical().kind
-        if source not in _INTEGERS or target not in _INTEGERS:
-            return
-        index = self._subscript_depth or self._index_depth
-        value = integer_value(operand) if self._control_depth else None
-        # Subscripts count modulo 2**64; a constant that fits either type is the same in both.
-        if (index and target in _WIDE) or (value is not None and 0 <= value < 128):
-            start, end = cursor.extent.start.offset, operand.extent.start.offset
-            if self.text[start:end].startswith("(") and self.text[start:end].rstrip().endswith(")"):
-                self.idle_casts.append((start, end))
 
     def _subscript(self, start: int, end: int) -> None:
         """Record a subscript if it and its brackets are in the text itself, not in a macro."""
         if self.text[:start].rstrip()[-1:] == "[" and self.text[end:].lstrip()[:1] == "]":
             self.subscripts.append((start, end))
 
-    def _typed_integer(self, cursor: Any, length: int) -> None:
-        type_ = cursor.type.get_canonical()
-        if self._control_depth or self._index_depth or type_.kind not in _UNPROMOTED:
-            return
-        start = _spelling_offset(cursor.location)
-        if start == cursor.location.offset:
-            self.typed_integers.append(TypedInteger(start, start + length, ELEMENTS[type_.kind]))
-
     def _declare(self, cursor: Any, storage: VariableStorage, loop_counter: bool = False) -> Variable:
-        in_main = conf.lib.clang_Location_isFromMainFile(cursor.location)
+        # Of what a macro stands for, too.
+        in_main = cursor.location.file is not None and cursor.location.file.name == self.main_file
         variable = Variable(
             name=cursor.spelling,
             shown=cursor.spelling,
@@ -423,9 +387,10 @@ class FunctionReader:
 
     def _unsupported(self, cursor: Any) -> None:
         name, remedy = named_with_remedy(cursor.kind)
-        self._add(cursor, f"{name} can't be modelled", remedy)
+        self.refuse(cursor, f"{name} can't be modelled", remedy)
 
-    def _add(self, cursor: Any, message: str, remedy: str, endless: bool = False) -> None:
+    def refuse(self, cursor: Any, message: str, remedy: str, endless: bool = False) -> None:
+        """Note a construct that a Scop can't represent."""
         start, end = cursor.extent.start.offset, cursor.extent.end.offset
         quoted = self.text[start : max(end, start + 1)].split("\n")[0]
         self.constructs.append(Construct(start, message, one_line(quoted, 120), remedy, endless))
@@ -435,10 +400,3 @@ def _is_initialized(declaration: Any) -> bool:
     initializer = conf.lib.clang_Cursor_getVarDeclInitializer
     initializer.argtypes, initializer.restype = [Cursor], Cursor
     return not conf.lib.clang_Cursor_isNull(initializer(declaration))
-
-
-def _spelling_offset(location: SourceLocation) -> int:
-    file, line, column, offset = c_object_p(), ctypes.c_uint(), ctypes.c_uint(), ctypes.c_uint()
-    references = (ctypes.byref(part) for part in (file, line, column, offset))
-    conf.lib.clang_getSpellingLocation(location, *references)
-    return int(offset.value)

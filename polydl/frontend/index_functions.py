@@ -1,26 +1,28 @@
 """Functions that compute an index, put where they are called.
 
 With ``static int at(int i, int j) { return i * 64 + j; }``, ``a[at(i, k)]`` is ``a[(i * 64 + k)]``; pet takes what a
-call returns for data. Only calls in subscripts are replaced. Runs in the child process that holds libclang.
+call returns for data. Calls are replaced in subscripts, in loops' headers and conditions, and in what is assigned to
+integers that these depend on. Runs in the child process that holds libclang.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from clang.cindex import CursorKind, StorageClass, TypeKind
 
+from polydl.frontend.data_integers import deciding
 from polydl.frontend.function_reader import FunctionReader
 from polydl.frontend.operators import ADD, MULTIPLY, SUBTRACT, binary_operator
 from polydl.frontend.purity import impurity
 from polydl.frontend.source import Edit, without_comments
-from polydl.frontend.walk import preorder
+from polydl.frontend.walk import assignment_of, key_of, preorder
 
 _LONG = (TypeKind.LONG, TypeKind.LONGLONG, TypeKind.ULONG, TypeKind.ULONGLONG)
-_SIGNED = (TypeKind.INT, TypeKind.LONG, TypeKind.LONGLONG)
 # Narrower parameters would wrap around. Arguments of narrower types are converted to these.
-_WIDE = (*_SIGNED, TypeKind.UINT, TypeKind.ULONG, TypeKind.ULONGLONG)
+_WIDE = (*_LONG, TypeKind.INT, TypeKind.UINT)
 _PROMOTED = (TypeKind.CHAR_S, TypeKind.CHAR_U, TypeKind.SCHAR, TypeKind.UCHAR, TypeKind.SHORT, TypeKind.USHORT)
 # Operators whose results are the same modulo 2^64.
 _MODULAR = (MULTIPLY, ADD, SUBTRACT)
@@ -34,24 +36,34 @@ _WORD = re.compile(r"\b[A-Za-z_]\w*")
 def index_edits(reader: FunctionReader) -> list[Edit]:
     """Edits that put what such functions return in the place of the innermost of their calls."""
     text = without_comments(reader.text)
-    subscripts = [
-        list(cursor.get_children())[1]
-        for cursor in preorder(reader.function)
-        if cursor.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR
-    ]
     edits: dict[int, Edit] = {}
-    for subscript in subscripts:
-        for call in preorder(subscript):
+    for root, is_subscript in _roots(reader.function):
+        for call in preorder(root):
             if call.kind != CursorKind.CALL_EXPR:
                 continue
-            written = _replaced(call, reader, text)
+            written = _replaced(call, is_subscript, reader, text)
             if written is not None:
                 start, end = call.extent.start.offset, call.extent.end.offset
                 edits[start] = Edit(start, end, written)
     return list(edits.values())
 
 
-def _replaced(call: Any, reader: FunctionReader, text: str) -> str | None:
+def _roots(function: Any) -> Iterator[tuple[Any, bool]]:
+    """The expressions in which calls are replaced, and whether they are subscripts."""
+    deciders = deciding(function)
+    for cursor in preorder(function):
+        if cursor.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR:
+            yield list(cursor.get_children())[1], True
+        elif cursor.kind == CursorKind.FOR_STMT:
+            yield from ((child, False) for child in list(cursor.get_children())[:-1])
+        elif cursor.kind == CursorKind.IF_STMT:
+            yield next(iter(cursor.get_children())), False
+        assignment = assignment_of(cursor)
+        if assignment is not None and key_of(assignment[0]) in deciders:
+            yield assignment[1], False
+
+
+def _replaced(call: Any, is_subscript: bool, reader: FunctionReader, text: str) -> str | None:
     """What takes the place of a call; None for one that stays."""
     function = call.referenced
     arguments = list(call.get_arguments())
@@ -65,11 +77,10 @@ def _replaced(call: Any, reader: FunctionReader, text: str) -> str | None:
     parameters = list(function.get_arguments())
     if body is None or len(arguments) != len(parameters):
         return None
-    modular = all(_is_modular(each) for each in preorder(body))
-    wide = _WIDE if modular else _SIGNED
-    kinds = [each.get_canonical().kind for each in (function.result_type, *(each.type for each in parameters))]
+    modular = is_subscript and all(_is_modular(each) for each in preorder(body))
+    types = [each.get_canonical() for each in (function.result_type, *(each.type for each in parameters))]
     given = [each.type.get_canonical().kind for argument in arguments for each in preorder(argument)]
-    if any(kind not in wide for kind in kinds) or any(kind not in (*wide, *_PROMOTED) for kind in given):
+    if any(type_.kind not in _WIDE for type_ in types) or any(kind not in (*_WIDE, *_PROMOTED) for kind in given):
         return None
     # An argument that calls is replaced first.
     if any(each.kind == CursorKind.CALL_EXPR for argument in arguments for each in preorder(argument)):
@@ -78,6 +89,8 @@ def _replaced(call: Any, reader: FunctionReader, text: str) -> str | None:
         parameter.spelling: text[argument.extent.start.offset : argument.extent.end.offset]
         for parameter, argument in zip(parameters, arguments, strict=True)
     }
+    # What the numbers of parameters and of the result are converted to.
+    result, *casts = ["" if modular else f"({type_.spelling})" for type_ in types]
     start, end = call.extent.start.offset, call.extent.end.offset
     whole = re.fullmatch(rf"{re.escape(function.spelling)}\s*\(.*\)", text[start:end], re.DOTALL)
     if whole is None or not all(_whole(each) for each in written.values()):
@@ -87,7 +100,8 @@ def _replaced(call: Any, reader: FunctionReader, text: str) -> str | None:
     if not variables <= written.keys() & set(_WORD.findall(inner)):
         # Another variable, or one behind a macro.
         return None
-    return "(" + _WORD.sub(lambda word: f"({written[word[0]]})" if word[0] in written else word[0], inner) + ")"
+    values = {name: f"({cast}({value}))" for (name, value), cast in zip(written.items(), casts, strict=True)}
+    return f"({result}({_WORD.sub(lambda word: values.get(word[0], word[0]), inner)}))"
 
 
 def _is_modular(cursor: Any) -> bool:

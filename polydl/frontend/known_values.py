@@ -14,10 +14,12 @@ from typing import Any
 from clang.cindex import CursorKind
 
 from polydl.frontend.c_types import literal
-from polydl.frontend.facts import is_word_of_isl
+from polydl.frontend.conversions import Conversions
+from polydl.frontend.facts import CALLED, is_word_of_isl
 from polydl.frontend.function_reader import FunctionReader, Variable
 from polydl.frontend.loop_headers import integer_value
-from polydl.frontend.source import Edit
+from polydl.frontend.purity import KNOWN_TO_PET
+from polydl.frontend.source import Edit, Enclosure, enclosing
 
 
 def known_values(reader: FunctionReader, bound: Mapping[str, int]) -> dict[str, tuple[Variable, int]]:
@@ -88,6 +90,12 @@ def distinct_names(reader: FunctionReader, reserved: Set[str]) -> list[Edit]:
             clashes |= not (counters and other.scope_end <= variable.offset)
         seen.setdefault(variable.name, []).append(variable)
         spelled = all(reference.spelled >= 0 for reference in variable.references)
+        if clashes and not spelled and len(seen[variable.name]) > 1 and variable.storage not in outer:
+            reader.refuse(
+                variable.declaration,
+                f"{variable.name} is declared more than once, by a macro",
+                "make the macro a static function, or write what it stands for with another name each time",
+            )
         if not clashes or variable.storage in outer or not spelled:
             continue
         number = 2
@@ -101,26 +109,30 @@ def distinct_names(reader: FunctionReader, reserved: Set[str]) -> list[Edit]:
     return edits
 
 
-def cast_edits(reader: FunctionReader) -> list[Edit]:
-    """Edits that keep the types of integers in computations on data, and remove casts without effect elsewhere.
+def type_edits(reader: FunctionReader, known: Conversions, shift: int) -> list[Edit]:
+    """Edits that keep the types of integers in computations on data, and show ``known`` conversions of indices.
 
-    ``a[i] * 3U`` multiplies by an unsigned 3, which pet would convert to int; ``a[(size_t)i * 8]`` needs no cast.
+    ``shift`` is added to every subscript, since pet silently ignores accesses with a negative one.
     """
-    edits = []
-    for integer in reader.typed_integers:
-        edits.append(Edit(integer.start, integer.start, f"(({integer.type_name})"))
-        edits.append(Edit(integer.end, integer.end, ")"))
-    edits += [Edit(start, end, " " * (end - start)) for start, end in reader.idle_casts]
-    return edits
+    macros, problems = reader.typed_integers.macros()
+    for cursor, reason in problems:
+        reader.refuse(
+            cursor,
+            f"a constant in a macro would lose its type, since {reason}",
+            "write what the macro stands for in its place",
+        )
+    edits = [Edit(start, end, " " * (end - start)) for start, end in known.casts]
+    if known.declaration:
+        first = reader.function.extent.start.offset
+        edits.append(Edit(first, first, f"\n{known.declaration}\n"))
+    shifted = [Enclosure(start, end, f"{shift} + (") for start, end in reader.subscripts if shift]
+    return [*edits, *known.constants, *enclosing([*shifted, *known.shown, *macros, *reader.typed_integers.shown()])]
 
 
-def shift_edits(reader: FunctionReader, shift: int) -> list[Edit]:
-    """Edits that add ``shift`` to every subscript, since pet silently ignores accesses with a negative one."""
-    edits = []
-    for start, end in reader.subscripts if shift else ():
-        edits.append(Edit(start, start, f"{shift} + ("))
-        edits.append(Edit(end, end, ")"))
-    return edits
+def called_edits(reader: FunctionReader) -> list[Edit]:
+    """Edits that give the file's functions other names for which pet has a meaning of its own, such as ``max``."""
+    names = sorted(KNOWN_TO_PET & reader.callees.keys())
+    return [Edit(0, 0, f"#define {name} {CALLED}{name}\n") for name in names]
 
 
 def hidden_bodies(functions: Iterable[Any], target: Any, text: str) -> list[Edit]:

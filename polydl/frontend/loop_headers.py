@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from clang.cindex import Cursor, CursorKind, conf
@@ -24,7 +25,7 @@ from polydl.frontend.operators import (
     binary_operator,
     unary_operator,
 )
-from polydl.frontend.walk import preorder
+from polydl.frontend.walk import initializer_of, preorder
 
 _EVALUATED_INTEGER = 1  # of enum CXEvalResultKind
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
@@ -33,20 +34,46 @@ _NAMES = (CursorKind.VAR_DECL, CursorKind.DECL_REF_EXPR)
 _TRANSPARENT = (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR)
 
 
-def _header_of(header: Sequence[Any]) -> Header | None:
-    """The header of a loop, as its initialization, condition and step; None unless bound and step are constants."""
+@dataclass(frozen=True)
+class Counting:
+    """How a loop counts: ``for (counter = first; counter < bound; counter += step)``."""
+
+    #: the counter's declaration
+    counter: Any
+    #: the expression that it begins with
+    first: Any
+    #: ``<``, ``<=``, ``>``, ``>=`` or ``!=``, with the counter on the left
+    comparison: str
+    #: the expression that the counter is compared with
+    bound: Any
+    #: positive or negative
+    step: int
+
+
+def counting_of(header: Sequence[Any]) -> Counting | None:
+    """How a loop counts, from its initialization, condition and step; None unless the step is a constant."""
     if len(header) != 3:
         return None
     initial, condition, advance = header
-    counter, start = _initialized(initial)
+    counter, first = _initialized(initial)
     step = _step(advance, counter)
     compared = _comparison(condition, counter)
-    if counter is None or step is None or compared is None:
+    if counter is None or first is None or step is None or compared is None:
         return None
-    element = ELEMENTS.get(counter.type.get_canonical().kind, "")
+    return Counting(counter, first, *compared, step)
+
+
+def _header_of(header: Sequence[Any]) -> Header | None:
+    """The header of a loop, as its initialization, condition and step; None unless bound and step are constants."""
+    counting = counting_of(header)
+    bound = integer_value(counting.bound) if counting is not None else None
+    if counting is None or bound is None:
+        return None
+    element = ELEMENTS.get(counting.counter.type.get_canonical().kind, "")
     if element not in LIMITS:
         return None
-    return Header(counter.spelling, element, start, *compared, step)
+    start = integer_value(counting.first)
+    return Header(counting.counter.spelling, element, start, counting.comparison, bound, counting.step)
 
 
 def problem_of(header: Sequence[Any]) -> tuple[Any, str, str] | None:
@@ -79,16 +106,16 @@ def problem_of(header: Sequence[Any]) -> tuple[Any, str, str] | None:
     return None
 
 
-def _initialized(initial: Any) -> tuple[Any, int | None]:
-    """The declaration of the counter, or None, and its first value, or None."""
+def _initialized(initial: Any) -> tuple[Any | None, Any | None]:
+    """The declaration of the counter and the expression of its first value, each of them or None."""
     if initial.kind == CursorKind.DECL_STMT:
         declared = list(initial.get_children())
         if len(declared) == 1 and declared[0].kind == CursorKind.VAR_DECL:
-            return declared[0], integer_value(declared[0])
+            return declared[0], initializer_of(declared[0])
     if initial.kind == CursorKind.BINARY_OPERATOR and binary_operator(initial) == ASSIGN:
         target, value = initial.get_children()
         if target.kind == CursorKind.DECL_REF_EXPR:
-            return target.referenced, integer_value(value)
+            return target.referenced, value
     return None, None
 
 
@@ -116,16 +143,15 @@ def _is_uneven(advance: Any) -> bool:
     return value.kind == CursorKind.BINARY_OPERATOR and binary_operator(value) not in (ADD, SUBTRACT)
 
 
-def _comparison(condition: Any, counter: Any) -> tuple[str, int] | None:
-    """The operator, with the counter on its left, and the constant on its right."""
+def _comparison(condition: Any, counter: Any) -> tuple[str, Any] | None:
+    """The operator, with the counter on its left, and what is on its right."""
     if condition.kind != CursorKind.BINARY_OPERATOR or binary_operator(condition) not in COMPARISONS:
         return None
     operator = COMPARISONS[binary_operator(condition)]
     left, right = condition.get_children()
     if _is(right, counter):
         left, right, operator = right, left, _MIRRORED[operator]
-    bound = integer_value(right) if _is(left, counter) else None
-    return None if bound is None else (operator, bound)
+    return (operator, right) if _is(left, counter) else None
 
 
 def _is(cursor: Any, counter: Any) -> bool:
@@ -152,6 +178,9 @@ def integer_value(cursor: Any) -> int | None:
     try:
         if library.clang_EvalResult_getKind(evaluated) != _EVALUATED_INTEGER:
             return None
-        return int(library.clang_EvalResult_getAsLongLong(evaluated))
+        value = int(library.clang_EvalResult_getAsLongLong(evaluated))
+        unsigned = ELEMENTS.get(cursor.type.get_canonical().kind, "").startswith("unsigned")
+        # libclang's numbers have 64 bits and a sign.
+        return value + (1 << 64) if unsigned and value < 0 else value
     finally:
         library.clang_EvalResult_dispose(evaluated)

@@ -143,6 +143,10 @@ class _Builder:
         kept = [draft for draft in candidates if not self._is_index(draft) or self._is_result(draft)]
         reads = {name for draft in kept for name in _read(draft.json["body"])}
         while needed := [d for d in candidates if d not in kept and self._written(d) in reads]:
+            for draft in needed:
+                checks.check_no_counter(
+                    self.variables[self._written(draft)], self.facts, self.start, self.end, self.place
+                )
             kept += needed
             reads |= {name for draft in needed for name in _read(draft.json["body"])}
         for draft in kept:
@@ -262,6 +266,9 @@ class _Builder:
             except NotAffineError:
                 raise checks.not_affine(self.facts, draft.offset, draft.text, self.place) from None
             draft.evaluations = tuple(translator.evaluations)
+            forms = [node.text for node in draft.body.walk() if node.kind == "affine"]
+            indices = [evaluation.access.index for evaluation in draft.evaluations]
+            bounds.check_wraps(str(domain), [*forms, *indices], draft.offset, draft.text, self.place)
             for node in draft.body.walk():
                 if node.kind == "affine":
                     self._check_parameters(isl.PwAff.read_from_str(self.context, node.text), draft)

@@ -7,11 +7,14 @@ from typing import Any
 from clang.cindex import conf
 
 # Of enum CXBinaryOperatorKind.
-MULTIPLY, ADD, SUBTRACT, ASSIGN, ADD_ASSIGN, SUBTRACT_ASSIGN, COMMA = 3, 6, 7, 22, 26, 27, 33
+MULTIPLY, DIVIDE, REMAINDER, ADD, SUBTRACT, SHIFT_LEFT, SHIFT_RIGHT, AND = 3, 4, 5, 6, 7, 8, 9, 17
+ASSIGN, ADD_ASSIGN, SUBTRACT_ASSIGN, COMMA = 22, 26, 27, 33
 #: of the same, as C writes them
 COMPARISONS = {11: "<", 12: ">", 13: "<=", 14: ">=", 16: "!="}
+EQUALS = 15
+LOGICAL = (20, 21)
 # Of enum CXUnaryOperatorKind.
-ADDRESS_OF, DEREFERENCE = 5, 6
+ADDRESS_OF, DEREFERENCE, PLUS, MINUS = 5, 6, 7, 8
 #: of the same: what each increment or decrement adds to its operand
 INCREMENTS = {1: 1, 2: -1, 3: 1, 4: -1}
 

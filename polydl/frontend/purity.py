@@ -36,8 +36,8 @@ _ON_BITS = frozenset(
 )
 _LIBRARY = frozenset(_BASES) | {f"{name}f" for name in _BASES} | {"abs", "labs", "llabs"}
 MATHEMATICAL = _LIBRARY | {f"__builtin_{name}" for name in _LIBRARY} | _INFINITIES | _ON_BITS
-# pet treats functions of these names specially, whatever their bodies are.
-_RESERVED = frozenset(
+#: Functions that pet treats specially, whatever their bodies are.
+KNOWN_TO_PET = frozenset(
     ("min", "max", "imin", "imax", "umin", "umax", "ceild", "floord", "intMod", "intCeil", "intFloor")
 )
 _FORBIDDEN = (
@@ -69,8 +69,6 @@ def remedy_of(function: Any, in_loop: bool) -> str:
     """What to do about a call of an impure ``function``, inside of a loop or between the loops of a region."""
     if function.spelling in _ALLOCATING:
         return _PASSED
-    if function.spelling in _RESERVED:
-        return "make it a macro, or rename it"
     if conf.lib.clang_Location_isInSystemHeader(function.location):
         return "take it out of the loops" if in_loop else _ROUND_LOOPS
     return _LOOPS_FOR_CALL if in_loop else f"{_ROUND_LOOPS}; or {_LOOPS_FOR_CALL}"
@@ -118,9 +116,6 @@ def _definitions(function: Any) -> Iterator[Any]:
 
 def _impurity(function: Any, main_file: str, callers: tuple[str, ...]) -> str | None:
     name = function.spelling
-    if name in _RESERVED and not callers:
-        # Of what it calls in turn, pet sees nothing.
-        return "pet has a meaning of its own for that name"
     if name in CONVERSIONS:
         # They inspect the bits of a number through memory.
         return None

@@ -14,12 +14,11 @@ from typing import Any
 from clang.cindex import CursorKind, StorageClass, TypeKind
 
 from polydl.frontend.c_types import shape_of
-from polydl.frontend.data_integers import key_of
 from polydl.frontend.facts import ReplacedPointer
 from polydl.frontend.function_reader import FunctionReader, Variable
 from polydl.frontend.operators import ADD, ADDRESS_OF, binary_operator, unary_operator
 from polydl.frontend.source import Edit, without_comments
-from polydl.frontend.walk import initializer_of, preorder
+from polydl.frontend.walk import initializer_of, key_of, preorder
 
 _TRANSPARENT = (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR)
 _CHANGES = ("write", "update", "address")

@@ -112,6 +112,31 @@ class Edit:
     replacement: str
 
 
+@dataclass(frozen=True)
+class Enclosure:
+    """Put something round ``text[start:end]``; of two that begin or end at one place, one is inside of the other."""
+
+    #: offset of the first character inside
+    start: int
+    #: offset behind the last one
+    end: int
+    #: what is to come before it
+    opening: str
+    #: what is to come behind it
+    closing: str = ")"
+
+
+def enclosing(enclosures: Sequence[Enclosure]) -> list[Edit]:
+    """One edit at each place for all that begin or end there; of the same part, the first is the outermost."""
+    openings: dict[int, str] = {}
+    closings: dict[int, str] = {}
+    for each in sorted(enclosures, key=lambda each: (each.start, -each.end)):
+        openings[each.start] = openings.get(each.start, "") + each.opening
+        closings[each.end] = each.closing + closings.get(each.end, "")
+    places = sorted({*openings, *closings})
+    return [Edit(place, place, closings.get(place, "") + openings.get(place, "")) for place in places]
+
+
 class EditedText:
     """A text made from another one by edits.
 

@@ -30,7 +30,7 @@ UNSUPPORTED = {
     CursorKind.INIT_LIST_EXPR: ("an initializer list", "fill the array in a loop"),
     CursorKind.COMPOUND_LITERAL_EXPR: ("a compound literal", "use an array that has a name"),
     CursorKind.StmtExpr: ("a statement expression", "write its statements on their own"),
-    CursorKind.CXX_UNARY_EXPR: ("sizeof", "write the number, or a macro for it"),
+    CursorKind.CXX_UNARY_EXPR: ("sizeof", "write the number, or put sizeof in the text itself, and not in a macro"),
 }
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from ctypes import CFUNCTYPE, c_int, py_object
+from ctypes import CFUNCTYPE, byref, c_int, c_uint, py_object
 from typing import Any
 
-from clang.cindex import Cursor, conf
+from clang.cindex import Cursor, CursorKind, SourceLocation, c_object_p, conf
+
+from polydl.frontend.operators import ASSIGN, binary_operator
 
 _RECURSE = 2  # of enum CXChildVisitResult
 _VISITOR = CFUNCTYPE(c_int, Cursor, Cursor, py_object)
@@ -39,3 +41,32 @@ def initializer_of(declaration: Any) -> Any | None:
     # Cursors that libclang returns by value don't keep their translation unit alive.
     value._tu = declaration._tu
     return value
+
+
+def assignment_of(cursor: Any) -> tuple[Any, Any] | None:
+    """The declaration of the variable that a cursor gives a value, and the expression of it; None for any other cursor.
+
+    That of a compound assignment is what it adds, multiplies with and so on.
+    """
+    if cursor.kind == CursorKind.VAR_DECL:
+        value = initializer_of(cursor)
+        return None if value is None else (cursor, value)
+    compound = cursor.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR
+    if compound or (cursor.kind == CursorKind.BINARY_OPERATOR and binary_operator(cursor) == ASSIGN):
+        target, value = cursor.get_children()
+        if target.kind == CursorKind.DECL_REF_EXPR and target.referenced is not None:
+            return target.referenced, value
+    return None
+
+
+def key_of(declaration: Any) -> str:
+    """What tells a variable's declaration from all others of its file."""
+    return str(declaration.get_usr()) + str(declaration.hash)
+
+
+def spelling_offset(location: SourceLocation) -> int:
+    """Where the characters of a place stand, which for what a macro's body holds is in its definition."""
+    file, line, column, offset = c_object_p(), c_uint(), c_uint(), c_uint()
+    references = (byref(part) for part in (file, line, column, offset))
+    conf.lib.clang_getSpellingLocation(location, *references)
+    return int(offset.value)

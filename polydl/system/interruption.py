@@ -21,6 +21,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
+#: Of a command that one of these signals ended, whichever it was: what shells have for Ctrl-C.
+EXIT_STATUS = 130
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # What ends a session sends several signals at once. The clean-up that the first one began goes on.
 _SAME_SECONDS = 1.0
@@ -49,8 +51,8 @@ class Interruption:
 
     @property
     def exit_status(self) -> int | None:
-        """128 and the signal's number, as shells have it; None if none arrived."""
-        return None if self._received is None else 128 + self._received
+        """``EXIT_STATUS``; None if no signal arrived."""
+        return None if self._received is None else EXIT_STATUS
 
     @property
     def text(self) -> str:
@@ -110,7 +112,7 @@ class Interruption:
     def _end(self, number: int, _frame: FrameType | None) -> None:
         self._received = number
         os.write(2, f"polydl: {self.text}\n".encode())
-        os._exit(128 + number)
+        os._exit(EXIT_STATUS)
 
     def _raise(self, number: int, frame: FrameType | None) -> None:
         now = time.monotonic()

@@ -1,8 +1,9 @@
+#define REDUCE(x) (x) %= 17
 void remainders(int a[64])
 {
 #pragma scop
   for (int i = 0; i < 64; ++i)
-    a[i] %= 17;
+    REDUCE(a[i]);
 #pragma endscop
 }
-// expect: UnsupportedConstructError | line 5 | write it out, such as x = x % y
+// expect: UnsupportedConstructError | line 6 | write it out, such as x = x % y

@@ -1,8 +1,9 @@
+#define BYTES(n) ((n) * sizeof(float))
 void f(float a[16])
 {
 #pragma scop
   for (int i = 0; i < 16; ++i)
-    a[i] = sizeof(a[i]);
+    a[i] = BYTES(i);
 #pragma endscop
 }
-// expect: UnsupportedConstructError | line 5 | sizeof
+// expect: UnsupportedConstructError | line 6 | sizeof

@@ -1,0 +1,57 @@
+"""The macros that a C text defines, whose bodies the front end changes in the view that pet reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from polydl.c_tokens import TokenKind, tokens
+
+_DEFINITION = re.compile(
+    r"^[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)(?:\([^)]*\))?(?P<body>(?:[^\\\n]|\\\r?\n|\\.)*)", re.MULTILINE
+)
+
+
+@dataclass(frozen=True)
+class MacroDefinition:
+    """One definition; several may be of one name."""
+
+    name: str
+    #: offset of the body in the text
+    start: int
+    #: what stands behind the name and its parameters
+    body: str
+
+    def words(self) -> set[str]:
+        """Identifiers and keywords of the body."""
+        return {text for _, text in self._tokens(TokenKind.WORD)}
+
+    def numbers(self) -> Iterator[tuple[int, str]]:
+        """Numbers of the body with their offsets in the text."""
+        return self._tokens(TokenKind.NUMBER)
+
+    def strings(self) -> Iterator[tuple[int, str]]:
+        """Strings and character constants of the body with their offsets in the text."""
+        return self._tokens(TokenKind.STRING)
+
+    def _tokens(self, kind: TokenKind) -> Iterator[tuple[int, str]]:
+        start = self.start
+        for token in tokens(self.body):
+            if token.kind is kind:
+                yield start, token.text
+            start += len(token.text)
+
+
+def macro_definitions(text: str) -> list[MacroDefinition]:
+    """All definitions in the order of the text."""
+    return [MacroDefinition(each["name"], each.start("body"), each["body"]) for each in _DEFINITION.finditer(text)]
+
+
+def reachable(names: set[str], definitions: list[MacroDefinition]) -> set[str]:
+    """The macros of these names, and those in their bodies."""
+    reached: set[str] = set()
+    while more := {each.name for each in definitions if each.name in names} - reached:
+        reached |= more
+        names = names.union(*(each.words() for each in definitions if each.name in more))
+    return reached

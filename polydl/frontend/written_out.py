@@ -1,0 +1,147 @@
+"""C that pet doesn't read, written out as C that it reads, of the same meaning.
+
+``x %= y``, ``x <<= y`` and ``x >>= y`` are plain assignments, ``sizeof`` and character constants are numbers, the block
+of ``do { ... } while (0)`` stands for itself, and so does the name of an array in parentheses, ``(a)[i]``. Runs in the
+child process that holds libclang.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from clang.cindex import CursorKind
+
+from polydl.frontend.assignments import matching, quoted
+from polydl.frontend.c_types import literal
+from polydl.frontend.function_reader import FunctionReader
+from polydl.frontend.loop_headers import integer_value
+from polydl.frontend.macro_definitions import macro_definitions, reachable
+from polydl.frontend.source import Edit, without_comments
+from polydl.frontend.walk import preorder, spelling_offset
+
+_COMPOUND = ("%=", "<<=", ">>=")
+_NUMBERS = (CursorKind.CHARACTER_LITERAL, CursorKind.CXX_UNARY_EXPR)
+_TRANSPARENT = (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR)
+_JUMPS = (CursorKind.BREAK_STMT, CursorKind.CONTINUE_STMT)
+_DEFINITION = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)(?P<body>(?:[^\\\n]|\\\r?\n|\\.)*)", re.MULTILINE)
+_BARE = re.compile(r"(?<![\w\])])[ \t]*(?P<open>\()[ \t]*\w+(?:[ \t]*\[[^][]*\])*[ \t]*(?P<close>\))(?=[ \t]*\[)")
+# The first character whose number may be negative.
+_SIGN = 128
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_ONCE = re.compile(r"(?P<do>[\s\\]*do)\b.*(?P<end>\bwhile\s*\(\s*0\s*\))[\s\\]*", re.DOTALL)
+
+
+def written_out_edits(reader: FunctionReader) -> list[Edit]:
+    """Edits that write out what can be; none is left when there are no edits."""
+    text = without_comments(reader.text)
+    cursors = preorder(reader.function)
+    edits: dict[int, Edit] = {}
+    for cursor in cursors:
+        if cursor.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR:
+            edits.update((edit.start, edit) for edit in _compound(cursor, text))
+        elif cursor.kind == CursorKind.DO_STMT:
+            edits.update((edit.start, edit) for edit in _once(cursor, reader.function, text))
+    if not edits:
+        edits.update((edit.start, edit) for edit in _bare_arrays(cursors, text))
+    if not edits and any(each.kind in _NUMBERS for each in cursors):
+        edits.update((edit.start, edit) for edit in _numbers(reader.function, None, text))
+        edits.update((edit.start, edit) for edit in _characters_of_macros(reader.text))
+    return list(edits.values())
+
+
+def _compound(cursor: Any, text: str) -> Iterator[Edit]:
+    left, right = cursor.get_children()
+    target = quoted(left, text)
+    start, end = left.extent.end.offset, right.extent.start.offset
+    operator = text[start:end].strip()
+    if target is not None and operator in _COMPOUND:
+        yield Edit(start, end, f" = {target} {operator[:-1]} (")
+        yield Edit(right.extent.end.offset, right.extent.end.offset, ")")
+
+
+def _bare_arrays(cursors: Sequence[Any], text: str) -> Iterator[Edit]:
+    """Names of arrays without the parentheses that are round them, in the text or in the macros that write these."""
+    names: set[str] = set()
+    for cursor in cursors:
+        base = next(iter(cursor.get_children())) if cursor.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR else cursor
+        while base.kind == CursorKind.UNEXPOSED_EXPR:
+            base = next(iter(base.get_children()))
+        if cursor.kind != CursorKind.ARRAY_SUBSCRIPT_EXPR or base.kind != CursorKind.PAREN_EXPR:
+            continue
+        inner = base
+        while inner.kind in _TRANSPARENT:
+            inner = next(iter(inner.get_children()))
+        if inner.kind not in (CursorKind.DECL_REF_EXPR, CursorKind.ARRAY_SUBSCRIPT_EXPR):
+            return
+        start = spelling_offset(base.extent.start)
+        closing = matching(text, start) if text.startswith("(", start) else None
+        if closing is not None:
+            yield from (Edit(place, place + 1, " ") for place in (start, closing))
+        elif (word := _WORD.match(text, start)) is not None:
+            names.add(word[0])
+    definitions = macro_definitions(text) if names else []
+    names = reachable(names, definitions)
+    for definition in definitions:
+        for array in _BARE.finditer(definition.body) if definition.name in names else ():
+            places = [definition.start + array.start(part) for part in ("open", "close")]
+            yield from (Edit(place, place + 1, " ") for place in places)
+
+
+def _numbers(cursor: Any, outer: Any | None, text: str) -> Iterator[Edit]:
+    """Constant expressions with ``sizeof`` or a character inside of the operation ``outer``."""
+    if not any(each.kind in _NUMBERS for each in preorder(cursor)):
+        return
+    start, end = cursor.extent.start.offset, cursor.extent.end.offset
+    value = integer_value(cursor) if cursor.kind.is_expression() else None
+    if value is None:
+        inner = outer if cursor.kind in _TRANSPARENT else cursor
+        for child in cursor.get_children():
+            yield from _numbers(child, inner, text)
+        return
+    # All parts of what a macro stands for have the extent of the macro's call.
+    part = outer is not None and (outer.extent.start.offset, outer.extent.end.offset) == (start, end)
+    if not part and spelling_offset(cursor.extent.start) == start:
+        yield Edit(start, end, literal(value, cursor.type))
+
+
+def _characters_of_macros(text: str) -> Iterator[Edit]:
+    for definition in macro_definitions(text):
+        for start, constant in definition.strings():
+            value = _character(constant)
+            if value is not None:
+                yield Edit(start, start + len(constant), f"({value})")
+
+
+def _character(constant: str) -> int | None:
+    """The number of a character constant; None for a string, and where that number depends on the compiler."""
+    if not re.fullmatch(r"'(?:[ -&(-\[\]-~]|\\[abfnrtv\\'\"]|\\[0-7]{1,3}|\\x[\da-fA-F]{1,2})'", constant):
+        return None
+    digits = constant[3:-1] if constant.startswith("'\\x") else ""
+    value = int(digits, 16) if digits else ord(ast.literal_eval(constant))
+    return value if value < _SIGN else None
+
+
+def _once(loop: Any, function: Any, text: str) -> Iterator[Edit]:
+    """Without ``do`` and ``while (0)``, in the text or in the macro that the loop comes from."""
+    body, condition = loop.get_children()
+    if integer_value(condition) != 0 or any(each.kind in _JUMPS for each in preorder(body)):
+        return
+    start, end = loop.extent.start.offset, loop.extent.end.offset
+    if text.startswith("do", start) and body.kind == CursorKind.COMPOUND_STMT:
+        if not re.match(r"\s*;\s*else\b", text[end:]):
+            yield Edit(start, start + 2, "  ")
+            yield Edit(body.extent.end.offset, end, "")
+        return
+    name = _WORD.match(text, start)
+    inside = text[function.extent.start.offset : function.extent.end.offset]
+    if name is None or re.search(rf"\b{name[0]}\b[^;]*;\s*else\b", inside):
+        return
+    for definition in macro_definitions(text):
+        once = _ONCE.fullmatch(definition.body) if definition.name == name[0] else None
+        if once is not None:
+            do, end = definition.start + once.end("do"), definition.start + once.start("end")
+            yield Edit(do - 2, do, "  ")
+            yield Edit(end, definition.start + once.end("end"), "")

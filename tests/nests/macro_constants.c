@@ -1,0 +1,19 @@
+// Constants in macros keep their types, and give the macro no other one.
+#include <stdint.h>
+#define THREE 3u
+#define LARGE (THREE + 100000L)
+#define HALF(x) ((x) * 0.5 + 3u)
+#define THIRD(x) ((x) / THREE)
+#define QUOTIENT(x, y) ((x) / (y))
+#define LESS(x) ((x) - 20)
+#define SET(x) { uint32_t local = (x) * 2654435761u; h[i] = local; }
+void nest(double a[12], long b[12], const int x[12], uint32_t h[12])
+{
+#pragma scop
+  for (unsigned i = 0; i < 12; ++i) {
+    a[i] = HALF(x[i]) + LESS(i) + LESS(i + 1) + QUOTIENT(x[i], 3u) + QUOTIENT(x[i], THREE);
+    b[i] = THIRD(x[i]) + x[i] / THREE + x[i] * LARGE + INT64_MAX / LARGE;
+    SET(i)
+  }
+#pragma endscop
+}
