@@ -26,7 +26,6 @@ _COMPOUND = ("%=", "<<=", ">>=")
 _NUMBERS = (CursorKind.CHARACTER_LITERAL, CursorKind.CXX_UNARY_EXPR)
 _TRANSPARENT = (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR)
 _JUMPS = (CursorKind.BREAK_STMT, CursorKind.CONTINUE_STMT)
-_DEFINITION = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)(?P<body>(?:[^\\\n]|\\\r?\n|\\.)*)", re.MULTILINE)
 _BARE = re.compile(r"(?<![\w\])])[ \t]*(?P<open>\()[ \t]*\w+(?:[ \t]*\[[^][]*\])*[ \t]*(?P<close>\))(?=[ \t]*\[)")
 # The first character whose number may be negative.
 _SIGN = 128
