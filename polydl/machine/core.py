@@ -176,7 +176,7 @@ class Core:
     prefetch_streams: int
     #: Bytes by which they run ahead of a load in each, into the first-level cache. Measured: lines ever further behind
     #: some that were read, a while later. (What is fetched into the second-level cache alone lies further
-    #: ahead, and orders variants worse.)
+    #: ahead, and orders variants worse.) Of each run, as many bytes at its beginning are taken to come late.
     prefetch_ahead_bytes: int
     #: The longest step in bytes from one access of a load to the next that prefetchers of the first-level cache follow.
     #: Measured: walks over lines ever further apart, against the same at random.
