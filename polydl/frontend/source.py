@@ -130,9 +130,9 @@ def enclosing(enclosures: Sequence[Enclosure]) -> list[Edit]:
     """One edit at each place for all that begin or end there; of the same part, the first is the outermost."""
     openings: dict[int, str] = {}
     closings: dict[int, str] = {}
-    for each in sorted(enclosures, key=lambda each: (each.start, -each.end)):
-        openings[each.start] = openings.get(each.start, "") + each.opening
-        closings[each.end] = each.closing + closings.get(each.end, "")
+    for enclosure in sorted(enclosures, key=lambda enclosure: (enclosure.start, -enclosure.end)):
+        openings[enclosure.start] = openings.get(enclosure.start, "") + enclosure.opening
+        closings[enclosure.end] = enclosure.closing + closings.get(enclosure.end, "")
     places = sorted({*openings, *closings})
     return [Edit(place, place, closings.get(place, "") + openings.get(place, "")) for place in places]
 

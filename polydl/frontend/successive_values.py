@@ -28,8 +28,9 @@ _ASSIGNMENTS = (*_BINARY, CursorKind.UNARY_OPERATOR)
 class _Value:
     """A statement of a block that gives a variable a value."""
 
-    #: of the statement, with its semicolon
+    #: offset of the statement's beginning in the text
     start: int
+    #: and of what follows its semicolon
     end: int
     #: parts of the text, and what stands between them where the new variable is declared; ``None`` is the last value
     parts: tuple[tuple[int, int] | str | None, ...]

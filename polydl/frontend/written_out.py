@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from clang.cindex import CursorKind
+from clang.cindex import CursorKind, TypeKind
 
 from polydl.frontend.assignments import matching, quoted
 from polydl.frontend.c_types import literal
@@ -38,8 +38,12 @@ def written_out_edits(reader: FunctionReader) -> list[Edit]:
     text = without_comments(reader.text)
     cursors = preorder(reader.function)
     edits: dict[int, Edit] = {}
+    # Steps of loops that can't be read are shown as they are written.
+    steps = {
+        part.hash for each in cursors if each.kind == CursorKind.FOR_STMT for part in list(each.get_children())[:-1]
+    }
     for cursor in cursors:
-        if cursor.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR:
+        if cursor.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR and cursor.hash not in steps:
             edits.update((edit.start, edit) for edit in _compound(cursor, text))
         elif cursor.kind == CursorKind.DO_STMT:
             edits.update((edit.start, edit) for edit in _once(cursor, reader.function, text))
@@ -91,7 +95,9 @@ def _bare_arrays(cursors: Sequence[Any], text: str) -> Iterator[Edit]:
 
 def _numbers(cursor: Any, outer: Any | None, text: str) -> Iterator[Edit]:
     """Constant expressions with ``sizeof`` or a character inside of the operation ``outer``."""
-    if not any(each.kind in _NUMBERS for each in preorder(cursor)):
+    # Memory that is allocated is refused, in the source's words.
+    allocates = cursor.kind == CursorKind.CALL_EXPR and cursor.type.get_canonical().kind == TypeKind.POINTER
+    if allocates or not any(each.kind in _NUMBERS for each in preorder(cursor)):
         return
     start, end = cursor.extent.start.offset, cursor.extent.end.offset
     value = integer_value(cursor) if cursor.kind.is_expression() else None
