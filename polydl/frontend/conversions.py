@@ -23,7 +23,7 @@ from polydl.frontend.integer_ranges import IntegerRanges, limits
 from polydl.frontend.loop_headers import integer_value
 from polydl.frontend.operators import ADD, ASSIGN, LOGICAL, MINUS, MULTIPLY, SUBTRACT, binary_operator, unary_operator
 from polydl.frontend.source import Edit, Enclosure
-from polydl.frontend.walk import assignment_of, key_of, preorder, spelling_offset
+from polydl.frontend.walk import assignment_of, deciding_expressions, key_of, preorder, spelling_offset
 
 # Whose results are the same modulo 2^64 whatever the type, or depend on truth alone.
 _MODULAR = frozenset((MULTIPLY, ADD, SUBTRACT, ASSIGN, *LOGICAL))
@@ -68,14 +68,9 @@ def _roots(function: Any, data: frozenset[str]) -> Iterator[tuple[Any, bool]]:
 
     ``data`` are the keys of integers that hold data.
     """
+    for expression, kind in deciding_expressions(function):
+        yield expression, kind == CursorKind.ARRAY_SUBSCRIPT_EXPR
     for cursor in preorder(function):
-        children = list(cursor.get_children())
-        if cursor.kind == CursorKind.FOR_STMT:
-            yield from ((child, False) for child in children[:-1])
-        elif cursor.kind == CursorKind.IF_STMT:
-            yield children[0], False
-        elif cursor.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR:
-            yield children[1], True
         assignment = assignment_of(cursor)
         if assignment is not None and limits(assignment[0].type) is not None and key_of(assignment[0]) not in data:
             yield assignment[1], False

@@ -12,7 +12,7 @@ from typing import Any
 from clang.cindex import CursorKind, TypeKind
 
 from polydl.frontend.integer_ranges import IntegerRanges
-from polydl.frontend.walk import assignment_of, key_of, preorder
+from polydl.frontend.walk import assignment_of, deciding_expressions, key_of, preorder
 
 _FLOATS = (TypeKind.FLOAT, TypeKind.DOUBLE)
 #: Their values are nothing that loop counters say.
@@ -64,20 +64,15 @@ def _wrapping(function: Any, sizes: set[str]) -> set[str]:
 
 def _sizes(function: Any, assigned: list[tuple[str, Any]], *, conditions: bool = False) -> set[str]:
     """The keys of the variables on which loops' headers or subscripts depend, perhaps ``conditions`` as well."""
-    deciding: list[Any] = []
-    for cursor in preorder(function):
-        if cursor.kind == CursorKind.FOR_STMT:
-            deciding += list(cursor.get_children())[:-1]
-        elif cursor.kind == CursorKind.IF_STMT and conditions:
-            deciding += list(cursor.get_children())[:1]
-        elif cursor.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR:
-            deciding += list(cursor.get_children())[1:]
+    expressions = [
+        expression for expression, kind in deciding_expressions(function) if conditions or kind != CursorKind.IF_STMT
+    ]
     sizes: set[str] = set()
-    while deciding:
-        named = [each for part in deciding for each in preorder(part) if each.kind == CursorKind.DECL_REF_EXPR]
+    while expressions:
+        named = [each for part in expressions for each in preorder(part) if each.kind == CursorKind.DECL_REF_EXPR]
         more = {key_of(each.referenced) for each in named if each.referenced is not None} - sizes
         sizes |= more
-        deciding = [value for key, value in assigned if key in more]
+        expressions = [value for key, value in assigned if key in more]
     return sizes
 
 

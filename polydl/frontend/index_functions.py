@@ -18,7 +18,7 @@ from polydl.frontend.function_reader import FunctionReader
 from polydl.frontend.operators import ADD, MULTIPLY, SUBTRACT, binary_operator
 from polydl.frontend.purity import impurity
 from polydl.frontend.source import Edit, without_comments
-from polydl.frontend.walk import assignment_of, key_of, preorder
+from polydl.frontend.walk import assignment_of, deciding_expressions, key_of, preorder
 
 _LONG = (TypeKind.LONG, TypeKind.LONGLONG, TypeKind.ULONG, TypeKind.ULONGLONG)
 # Narrower parameters would wrap around. Arguments of narrower types are converted to these.
@@ -52,15 +52,12 @@ def _roots(function: Any) -> Iterator[tuple[Any, bool]]:
     """The expressions in which calls are replaced, and whether they are subscripts."""
     deciders = deciding(function)
     for cursor in preorder(function):
-        if cursor.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR:
-            yield list(cursor.get_children())[1], True
-        elif cursor.kind == CursorKind.FOR_STMT:
-            yield from ((child, False) for child in list(cursor.get_children())[:-1])
-        elif cursor.kind == CursorKind.IF_STMT:
-            yield next(iter(cursor.get_children())), False
         assignment = assignment_of(cursor)
         if assignment is not None and key_of(assignment[0]) in deciders:
             yield assignment[1], False
+    # What is said last of a call holds: it lies in a subscript, wherever that stands.
+    for expression, kind in deciding_expressions(function):
+        yield expression, kind == CursorKind.ARRAY_SUBSCRIPT_EXPR
 
 
 def _replaced(call: Any, is_subscript: bool, reader: FunctionReader, text: str) -> str | None:

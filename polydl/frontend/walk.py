@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from ctypes import CFUNCTYPE, byref, c_int, c_uint, py_object
 from typing import Any
 
@@ -10,6 +11,12 @@ from clang.cindex import Cursor, CursorKind, SourceLocation, c_object_p, conf
 from polydl.frontend.operators import ASSIGN, binary_operator
 
 _RECURSE = 2  # of enum CXChildVisitResult
+# Which of their children decide: all of a loop's but its body, a condition, an index.
+_DECIDING = {
+    CursorKind.FOR_STMT: slice(-1),
+    CursorKind.IF_STMT: slice(1),
+    CursorKind.ARRAY_SUBSCRIPT_EXPR: slice(1, None),
+}
 _VISITOR = CFUNCTYPE(c_int, Cursor, Cursor, py_object)
 
 
@@ -57,6 +64,16 @@ def assignment_of(cursor: Any) -> tuple[Any, Any] | None:
         if target.kind == CursorKind.DECL_REF_EXPR and target.referenced is not None:
             return target.referenced, value
     return None
+
+
+def deciding_expressions(function: Any) -> Iterator[tuple[Any, Any]]:
+    """The expressions that decide which iterations and statements run and which elements they use.
+
+    Each comes with the kind of the cursor that it is a part of: a loop, a condition or a subscript.
+    """
+    for cursor in preorder(function):
+        if cursor.kind in _DECIDING:
+            yield from ((child, cursor.kind) for child in list(cursor.get_children())[_DECIDING[cursor.kind]])
 
 
 def key_of(declaration: Any) -> str:

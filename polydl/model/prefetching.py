@@ -16,7 +16,6 @@ near already, and is no run of its own.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import log
 from typing import NamedTuple
 
@@ -57,22 +56,22 @@ def _plain_slowdown(walk: _Walk, core: Core) -> float:
     return 1.0 + (core.prefetch_turns_slowdown - 1.0) * (1.0 - log(walk.lines, core.prefetch_streams))
 
 
-@dataclass(frozen=True)
-class _Visit:
+class _Visit(NamedTuple):
     """What is used of a run before the next one is walked through: equal pieces, evenly spread over ``span`` bytes."""
 
-    #: bytes from the first one to the last one
+    #: bytes from the beginning of the first piece to the end of the last one
     span: float
-    pieces: float = 1.0
-    #: bytes of each piece; 0 for as many as the span has, in a single one
-    piece: float = 0.0
+    #: how many there are
+    pieces: float
+    #: bytes of each piece
+    piece: float
     #: bytes from the beginning of one piece to that of the next; 0 for a single one
-    pitch: float = 0.0
+    pitch: float
 
     @property
     def used(self) -> float:
         """Bytes of all pieces."""
-        return self.pieces * (self.piece or self.span)
+        return self.pieces * self.piece
 
     def repeated(self, step: float, count: float) -> _Visit:
         """The same ``count`` times, each time ``step`` bytes further on."""
@@ -81,11 +80,15 @@ class _Visit:
             # Of two kinds of gaps the larger ones count.
             return _Visit(span, count, self.span, step)
         if not self.pitch:
-            return _Visit(span)
+            return _without_gaps(span)
         if step >= self.pitch:
             return _Visit(span, self.pieces + step / self.pitch * (count - 1.0), self.piece, self.pitch)
         piece = self.piece + min(step, self.piece) * (count - 1.0)
-        return _Visit(span, self.pieces, piece, self.pitch) if piece < self.pitch else _Visit(span)
+        return _Visit(span, self.pieces, piece, self.pitch) if piece < self.pitch else _without_gaps(span)
+
+
+def _without_gaps(span: float) -> _Visit:
+    return _Visit(span, 1.0, span, 0.0)
 
 
 class _Walk(NamedTuple):
@@ -105,7 +108,7 @@ def _interleaved(nest: NestStreams, stream: int) -> _Walk:
     """How the innermost loops walk, until they have used as much of each run as is fetched ahead, or come to more runs
     than are followed."""
     each, moved, core = nest.streams[stream].stream, nest.streams[stream].moves, nest.core
-    width, depth, lines, visited = 1, len(nest.loops), 1, _Visit(each.element_bytes)
+    width, depth, lines, visited = 1, len(nest.loops), 1, _without_gaps(each.element_bytes)
     jump = core.prefetch_step_bytes if nest.plain else core.page_bytes
     if each.strides is None:
         return _Walk(width, visited, depth, lines)
