@@ -15,6 +15,7 @@ from machines import machine_with
 
 from polydl import pipeline, registry
 from polydl.codegen import kept_memory, processor, team
+from polydl.codegen.support import SUPPORT, TRANSPOSE
 from polydl.frontend.constants import with_constants
 from polydl.ir.kernel import KernelSource
 from polydl.ir.numerics import Numerics, numerics_level
@@ -79,6 +80,7 @@ def different_c(kernel: KernelSource) -> str:
         processor.definitions(): "processor",
         kept_memory.support(): "kept memory",
         team.support(): "team",
+        SUPPORT[TRANSPOSE].text: "transposing copies",
         processor.BEGIN: "for all processors",
         processor.END: "for this one",
     }

@@ -102,14 +102,20 @@ def test_constants_of_loops_follow_from_their_times() -> None:
         "product": 2 * 48**3 / 25e9,
         "elements": 8 * 2 * 48**2 / 50e9,
         "filter": 8 * 2 * 9 * 46**2 / 12.5e9,
+        "transposed": 8 * 48**2 / 4 * 3.5 * cycle,
     }
     constants = loop_constants(seconds, 16, cycle, 2.0, 100.0)
     # An iteration of 8.5, two operations a cycle, the geometric mean of three nests.
     assert constants == pytest.approx(
-        {"loop_start_cycles": 17.0, "gathered_lanes_operations": 5.0, "plain_loop_share": 0.25}
+        {
+            "loop_start_cycles": 17.0,
+            "gathered_lanes_operations": 5.0,
+            "plain_loop_share": 0.25,
+            "transposed_vector_cycles": 3.5,
+        }
     )
     # What was disturbed is missing, and what can't be is left out.
-    del seconds["one loop"]
+    del seconds["one loop"], seconds["transposed"]
     left = loop_constants({**seconds, "lanes apart": together, "product": 1e-9}, 16, cycle, 2.0, 100.0)
     assert left == {}
 
@@ -195,6 +201,7 @@ def test_what_is_known_of_runs_is_known_together_or_not_at_all() -> None:
 PLAUSIBLE = {
     "loop_start_cycles": (1, 60),
     "gathered_lanes_operations": (0.5, 40),
+    "transposed_vector_cycles": (0.5, 40),
     "plain_loop_share": (0.02, 1),
     "prefetch_streams": (1, 64),
     "prefetch_lost_slowdown": (1.3, 40),

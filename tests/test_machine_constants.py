@@ -300,6 +300,8 @@ KNOWN = {
     ("polydl/codegen/storage.py", "_STACK_BYTES"),  # what is put on the stack
     ("polydl/codegen/transforms.py", "_STRIP_BYTES"),
     ("polydl/libraries/kernel_code.py", "_STACK_BYTES"),
+    ("polydl/plan/transposing_copies.py", "SQUARE_BYTES"),  # what emitted copies do on any machine
+    ("polydl/plan/transposing_copies.py", "VECTOR_BYTES"),
     ("polydl/poly/reductions.py", "_COMBINED_BYTES"),
     ("microkernels/int16.py", "_MOST"),
     ("microkernels/rest_rows.py", "_LONGEST"),

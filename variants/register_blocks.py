@@ -100,7 +100,7 @@ def register_blocks(
         orders = _term_orders(reads, terms, [loop for loop, _ in inner])
         order = next((each for each in orders if _is_legal(nest, directions, vector, each, inner)), None)
         if order is not None:
-            cost, live, alone = _cost(scop, statement, machine, extents, vector, order, inner)
+            cost, live, alone = block_cost(scop, statement, machine, extents, vector, order, inner)
             found = everything if live + alone <= registers else fitting if live <= registers else spilling
             found.setdefault(cost, RegisterBlock(vector, extents[vector], order, inner, cost[0], alone))
     found = everything or fitting or spilling
@@ -171,7 +171,7 @@ def _is_legal(
     return order_is_legal(directions, order) and parallel_is_legal(directions, order, len(around))
 
 
-def _cost(
+def block_cost(
     scop: Scop,
     statement: Statement,
     machine: Machine,

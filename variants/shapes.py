@@ -28,6 +28,7 @@ from polydl.plan.nest_plan import loop_bounds
 from polydl.poly.legality import Directions
 from polydl.poly.nests import Nest
 from polydl.variants.register_blocks import RegisterBlock, register_blocks
+from polydl.variants.sum_blocks import sum_blocks
 
 SHAPE_SLACK = 1.35
 MANY_COLUMNS = 128
@@ -67,7 +68,9 @@ class Shape:
 def plain_shapes(scop: Scop, nest: Nest, directions: Directions, machine: Machine) -> tuple[Shape, ...]:
     """The shapes of a nest without a microkernel: its register blocks, or for most nests all loops still in order."""
     extents = {nest.depth + place: high - low + 1 for place, (low, high) in enumerate(loop_bounds(scop, nest))}
-    blocks = register_blocks(scop, nest, directions, extents, machine)
+    blocks = register_blocks(scop, nest, directions, extents, machine) or sum_blocks(
+        scop, nest, directions, extents, machine
+    )
     shapes = (Shape(None, block=each, cycles_per_operation=each.cycles_per_operation) for each in blocks)
     return tuple(shapes) or (Shape(None),)
 

@@ -9,10 +9,12 @@ from string import Template
 
 from polydl.calibration.levels import on_each
 from polydl.calibration.probes import SECONDS, least_seconds
+from polydl.codegen.support import SUPPORT, TRANSPOSE
 from polydl.codegen.transforms import SHUFFLED, transposed
 from polydl.execute.toolchain import Toolchain
 from polydl.machine.core import Core
 from polydl.native import runtime
+from polydl.plan.transposing_copies import VECTOR_BYTES
 
 # Loops of random lengths, new ones each time, and how long they are at most; squares of lanes; extents of plain nests.
 _LOOPS, _LONGEST, _SQUARES, _EXTENT = 2048, 16, 64, 48
@@ -24,10 +26,10 @@ _FLOPS = {
     "filter": _AGAIN * 2 * 9 * (_EXTENT - 2) ** 2,
 }
 # What the probe's C has under each number.
-_CASES = ("short loops", "one loop", "lanes apart", "lanes together", *_FLOPS)
+_CASES = ("short loops", "one loop", "lanes apart", "lanes together", *_FLOPS, "transposed")
 _ROUNDS = 120
 # What no loop's start, no vector's lanes and no nest takes: a compiler has left something out, or something else ran.
-_START, _OPERATIONS, _SHARE = (1.0, 60.0), (0.5, 40.0), (0.02, 1.0)
+_START, _OPERATIONS, _SHARE, _TRANSPOSED = (1.0, 60.0), (0.5, 40.0), (0.02, 1.0), (0.5, 40.0)
 # Pauses before a clock may be higher, how often, and for how long the core is busy beside them.
 _PAUSE_SECONDS, _PAUSES, _BUSY_SECONDS, _PROBE_ITERATIONS = 0.02, 12, 0.4, 20_000
 # Clocks that differ by less are the same, and those of no core differ by more.
@@ -36,6 +38,7 @@ _PROBE = Template(
     SECONDS
     + """\
 $shuffled
+$transpose
 typedef float vector __attribute__((vector_size($bytes), may_alias));
 typedef int numbers __attribute__((vector_size($bytes), unused));
 static vector data[$width * ($longest + 2)] __attribute__((aligned(64)));
@@ -111,6 +114,12 @@ $stores
       __asm__ volatile("" ::"r"(c) : "memory");
     }
     break;
+  case 7:
+    for (int again = 0; again < $again; ++again) {
+      polydl_transpose(&c[0][0], $extent, &a[0][0], $extent, $extent, $extent);
+      __asm__ volatile("" ::"r"(c) : "memory");
+    }
+    break;
   }
   __asm__ volatile("" ::"r"(c) : "memory");
   return seconds() - start;
@@ -125,6 +134,7 @@ def probe(vector_bytes: int) -> str:
     lanes = range(width)
     return _PROBE.substitute(
         shuffled=SHUFFLED,
+        transpose=SUPPORT[TRANSPOSE].text,
         bytes=vector_bytes,
         width=width,
         longest=_LONGEST,
@@ -149,6 +159,7 @@ def loop_constants(
         "loop_start_cycles": _START,
         "gathered_lanes_operations": _OPERATIONS,
         "plain_loop_share": _SHARE,
+        "transposed_vector_cycles": _TRANSPOSED,
     }
     found: dict[str, float] = {}
     if {"short loops", "one loop"} <= seconds.keys():
@@ -158,6 +169,9 @@ def loop_constants(
         vectors = _SQUARES * vector_elements
         cycles = (seconds["lanes apart"] - seconds["lanes together"]) / vectors / cycle_seconds
         found["gathered_lanes_operations"] = cycles * fma_per_cycle
+    if "transposed" in seconds:
+        vectors = _AGAIN * _EXTENT**2 * 4 // VECTOR_BYTES
+        found["transposed_vector_cycles"] = seconds["transposed"] / vectors / cycle_seconds
     if _FLOPS.keys() <= seconds.keys():
         rates = [flops / seconds[nest] for nest, flops in _FLOPS.items()]
         found["plain_loop_share"] = geometric_mean(rates) / (peak_gflops * 1e9)

@@ -42,6 +42,8 @@ class StatementFacts:
     streamed: frozenset[str] = frozenset()
     #: What the statement accumulates with.
     operation: Operation = "+"
+    #: The innermost loops of a copy that transposes, outermost first; empty for other statements.
+    transposed: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)

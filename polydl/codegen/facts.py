@@ -19,6 +19,7 @@ from polydl.ir.statement import Statement
 from polydl.plan.call_sites import CallSite
 from polydl.plan.epilogue import Epilogue, EpilogueStatement, last_values
 from polydl.plan.nest_plan import NestPlan, Plan, last_trips, trips
+from polydl.plan.transposing_copies import transposing_copy
 from polydl.plan.vector_sums import vector_sums
 from polydl.poly.boxes import finite_ranges
 from polydl.poly.legality import Directions, parallel_is_legal
@@ -180,7 +181,14 @@ def _facts(
         most_lanes=width // min(vectors),
         unrolled=_unrolled(nest, statement),
         streamed=frozenset(nest.streamed),
+        transposed=_transposed(scop, nest),
     )
+
+
+def _transposed(scop: Scop, plan: NestPlan) -> tuple[int, ...]:
+    found = transposing_copy(scop, plan)
+    places = {loop.name: place for place, loop in zip(plan.places, plan.loops, strict=True)}
+    return () if found is None else tuple(places[loop.name] for loop, _ in (*found.rows, found.columns))
 
 
 def _narrow(scop: Scop, statement: Statement, sums: Collection[str], context: Context) -> set[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Literal
 
-from polydl.codegen.loop_ir import Body, expressions
+from polydl.codegen.callees import FunctionCallee
+from polydl.codegen.loop_ir import Body, Call, expressions, nodes
 from polydl.codegen.values import Apply, Expr, Integer, Integral
 from polydl.ir.ingredients import Fragment, Ingredients, VectorType
 
@@ -80,6 +82,16 @@ def _integral(operation: Literal["min", "max", "floor_div"], result: str) -> dic
     }
 
 
+TRANSPOSE = "polydl_transpose"
+"""What copies rows of one array to columns of another: of a target and its rows' distance in elements, a source and
+that of its rows, and how many rows and columns of the target there are."""
+
+
+def _transpose() -> Fragment:
+    text = Path(__file__).with_name("transposing_copies.c").read_text(encoding="utf-8")
+    return Fragment(text.rstrip("\n"), Ingredients(("string.h",)))
+
+
 SUPPORT = {
     **_integral("min", "a < b ? a : b"),
     **_integral("max", "a > b ? a : b"),
@@ -132,12 +144,14 @@ static inline void polydl_streamed(void)
   _mm_sfence();
 #endif
 }"""),
+    TRANSPOSE: _transpose(),
 }
 
 
 def needed(body: Body) -> list[Fragment]:
     """The definitions of those functions that are called in a body."""
     names = {name for each in expressions(body) if (name := _function(each))}
+    names |= {n.callee.name for n in nodes(body) if isinstance(n, Call) and isinstance(n.callee, FunctionCallee)}
     return [definition for name, definition in SUPPORT.items() if name in names]
 
 

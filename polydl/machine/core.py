@@ -48,6 +48,9 @@ class Core:
     #: Operations that bring the lanes of a vector together which lie apart, for each vector. Measured by ``polydl
     #: calibrate``: squares of lanes that change places, against vectors that are only loaded.
     gathered_lanes_operations: float
+    #: Cycles that 16 bytes of a copy take which transposes in squares. Measured by ``polydl calibrate``: a square of
+    #: floats that the first cache holds.
+    transposed_vector_cycles: float
     #: How many times as fast a core that works alone may run as it did while peak and bandwidths were measured: its
     #: clock may be higher then. Measured by ``polydl calibrate`` where it is clearly higher after a pause than in a
     #: long run; elsewhere the usual value stays, since bounds must not be too high.

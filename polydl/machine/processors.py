@@ -184,6 +184,7 @@ _X86: Mapping[str, Any] = MappingProxyType(
         "second_cache_latency_cycles": 14.0,
         "first_tlb_miss_cycles": 7.0,
         "gathered_lanes_operations": 6.0,
+        "transposed_vector_cycles": 3.0,
         "fewest_ways": 8,
         "near_bytes": 512 << 10,
         "prefetch_streams": 32,
@@ -252,6 +253,8 @@ _NEON: Mapping[str, Any] = MappingProxyType(
         "near_bytes": 256 << 10,
         # Four lanes change places in two operations for each vector.
         "gathered_lanes_operations": 2.0,
+        # A load, up to four turns of two interleavings for two vectors, a store.
+        "transposed_vector_cycles": 3.0,
         "first_tlb_miss_cycles": 5.0,
         # Nobody knows: plain numbers, as for the shares below.
         "prefetch_streams": 16,

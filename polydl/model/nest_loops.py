@@ -9,6 +9,7 @@ from polydl.ir.affine import Box
 from polydl.ir.scop import Scop
 from polydl.machine import Core
 from polydl.plan.nest_plan import NestPlan
+from polydl.plan.transposing_copies import TransposingCopy, transposing_copy
 
 
 class SteppedLoop(NamedTuple):
@@ -38,14 +39,17 @@ class Extent(NamedTuple):
 def time_loops(scop: Scop, plan: NestPlan, block: tuple[int, int] | None, core: Core) -> tuple[SteppedLoop, ...]:
     """The loops of a nest as they run, outermost first; those of a microkernel with its tiles for registers.
 
-    ``block`` are the rows and columns of these tiles, None if they are not known.
+    ``block`` are the rows and columns of these tiles, None if they are not known. Copies that transpose do so in
+    squares.
     """
     step = plan.microkernel
     if plan.nest.call is not None:
         # What a call uses several times it holds in registers, or near.
         return tuple([SteppedLoop(loop.iterator, loop.size) for loop in plan.loops])
     if step is None:
-        return tuple([SteppedLoop(loop.iterator, loop.size, loop.unrolled) for loop in (*plan.loops, *plan.inner)])
+        loops = [SteppedLoop(loop.iterator, loop.size, loop.unrolled) for loop in (*plan.loops, *plan.inner)]
+        squares = transposing_copy(scop, plan)
+        return tuple(loops) if squares is None else _in_squares(loops, squares)
     roles = {loop.role: loop for loop in plan.inner}
     lengths = [tile.size if (tile := plan.tile_of(name)) else plan.extent(name) for name in (step.m, step.n)]
     if block is None:
@@ -58,6 +62,24 @@ def time_loops(scop: Scop, plan: NestPlan, block: tuple[int, int] | None, core: 
     outer = [SteppedLoop(loop.iterator, loop.size, loop.unrolled) for loop in (*plan.loops, *further)]
     inner = [SteppedLoop(loop.iterator, loop.size, loop.unrolled) for loop in (*batch, k, n, m)]
     return (*outer, SteppedLoop(n.iterator, columns), SteppedLoop(m.iterator, rows), *inner)
+
+
+def _in_squares(loops: Sequence[SteppedLoop], squares: TransposingCopy) -> tuple[SteppedLoop, ...]:
+    """The loops of a copy that transposes, with a side of a square inside of the loop through columns."""
+    inside: list[SteppedLoop] = []
+    outside = list(loops)
+    left = squares.side
+    for loop, count in reversed(squares.rows):
+        whole = SteppedLoop(loop.iterator, 1)
+        place = outside.index(whole)
+        if count > left:
+            if left > 1:
+                outside[place] = SteppedLoop(loop.iterator, left)
+                inside.insert(0, whole)
+            break
+        inside.insert(0, outside.pop(place))
+        left //= count
+    return (*outside, *inside)
 
 
 def repeated_loops(

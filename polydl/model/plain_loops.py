@@ -12,6 +12,7 @@ from polydl.ir.statement import Access, Expression, Statement
 from polydl.machine import Core
 from polydl.plan.nest_plan import NestPlan, trips
 from polydl.plan.register_blocks import register_block
+from polydl.plan.transposing_copies import SQUARE_BYTES, VECTOR_BYTES, transposing_copy
 from polydl.plan.vector_sums import separate_lanes, separate_vectors, sums_of_loop
 from polydl.poly.legality import Directions, parallel_is_legal, sums_are_legal
 from polydl.vector_functions import called, leaves, scalar_only
@@ -31,7 +32,8 @@ def cycles(scop: Scop, plan: NestPlan, directions: Directions, vector_elements: 
     constant; each of its executions costs a start. Iterations of the loops that are unrolled inside of it are a
     register block. A vector of a sum waits for the one before, unless the sum has several (``plan.vector_sums``); of
     several iterations run at once, each has a sum of its own. Without vectors, an iteration that reads what the one
-    before has written waits for all operations on the way, and no other one waits.
+    before has written waits for all operations on the way, and no other one waits. Copies that transpose do so in
+    squares of vectors.
     """
     statements = [scop.statement(name) for name in plan.nest.statements]
     instances = max(statement.instances for statement in statements)
@@ -40,6 +42,10 @@ def cycles(scop: Scop, plan: NestPlan, directions: Directions, vector_elements: 
     places = [place for place, count in enumerate(counts) if count > 1]
     if not places:
         return float(sum(max(1, s.flops_per_instance) for s in statements))
+    squares = transposing_copy(scop, plan)
+    if squares is not None:
+        vectors = instances * (SQUARE_BYTES // squares.side) / VECTOR_BYTES
+        return vectors * core.transposed_vector_cycles + core.loop_start_cycles * instances / squares.columns[1]
     unrolled = [place for place in places if place < len(plan.loops) and loops[place].unrolled]
     around = [place for place in places if place not in unrolled]
     inner = [(loops[place].iterator, counts[place]) for place in unrolled] if around else []
@@ -51,6 +57,7 @@ def cycles(scop: Scop, plan: NestPlan, directions: Directions, vector_elements: 
         total = loop.scalar_cycles(parallel=parallel, sums=sums_are_legal(directions, plan.order(), last))
     else:
         total = max(loop.vector_cycles(vector_elements), loop.waiting_cycles(sums, vector_elements))
+        total += loop.joining_cycles(sums, vector_elements)
     if len(unrolled) > 1 and len(around) > 1 and counts[last] <= vector_elements:
         # One vector is no loop: the one around it is the innermost.
         last = around[-2]
@@ -118,6 +125,13 @@ class _InnerLoop:
         vectors = separate_vectors(len(sums) * together, apart, self.trips, called=calls) if apart else 1
         instances = max(each.instances for each in self.statements if each.name in sums)
         return instances / together / width / vectors * self.core.fma_latency_cycles
+
+    def joining_cycles(self, sums: Collection[str], lanes: int) -> float:
+        """Cycles to add up the lanes of all sums, at the end of each execution of the loop."""
+        if not sums or not separate_lanes(lanes, self.trips):
+            return 0.0
+        instances = sum(each.instances for each in self.statements if each.name in sums)
+        return instances / self.trips * self.core.lane_sum_cycles
 
 
 def chain(statement: Statement, iterator: int, together: Sequence[Statement] = ()) -> int:

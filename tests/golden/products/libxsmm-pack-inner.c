@@ -8,6 +8,7 @@
 
 /* processor */
 static inline int polydl_min(int a, int b) { return a < b ? a : b; }
+/* transposing copies */
 /* team */
 static struct polydl_team polydl_team;
 typedef void (*polydl_gemm2_function)(
@@ -64,11 +65,8 @@ static void products(float out[40][24], float mid[40][32], const float a[40][50]
     float c_packed[32][24] __attribute__((aligned(64)));
     pthread_once(&polydl_once, polydl_setup);
     #pragma omp parallel for
-    for (int c_1 = 0; c_1 <= 31; ++c_1) {
-      #pragma omp simd simdlen(8)
-      for (int c_0 = 0; c_0 <= 23; ++c_0) {
-        c_packed[c_1][c_0] = c[c_0][c_1];
-      }
+    for (int c_1 = 0; c_1 <= 31; c_1 += 16) {
+      polydl_transpose(&c_packed[c_1][0], 24, &c[0][c_1], 32, 16, 24);
     }
     for (int j_t1 = 0; j_t1 <= 1; ++j_t1) {
       polydl_between();
