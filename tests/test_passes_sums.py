@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from loops_by_hand import adds, array, at, c, context, loop, sets, times
 
@@ -210,6 +212,25 @@ def test_copies_have_sums_of_their_own() -> None:
 
 
 SCALED = times(at("a"), at("A", "i", "j"), at("x", "j"))
+
+
+def test_four_sums_are_added_up_at_a_time() -> None:
+    facts = StatementFacts(vector=frozenset({1}), sums={1: "z"}, counts={1: 90, 2: 5}, lanes=16, unrolled={2: 5})
+    known = context(*ARRAYS, S=facts)
+    nest = (loop("j", 1, 89, loop("i", 2, 4, adds("S", at("z", "i"), SCALED))),)
+    lines = summed(unroll_and_jam.run(nest, known), known, factors, lane_accumulators)
+    assert lines[-10:] == [
+        "{",
+        "float polydl_totals[4];",
+        "polydl_four_totals_float(polydl_totals, polydl_sum0_0, polydl_sum0_1, polydl_sum0_2, polydl_sum0_3, 16);",
+        *(f"z[{place}] += a * polydl_totals[{place}];" for place in range(4)),
+        "}",
+        "z[4] += a * polydl_total_float(polydl_sum0_4, 16);",
+        "}",
+    ]
+    # A vector of two lanes is no block of four.
+    lines = summed(unroll_and_jam.run(nest, known), context(*ARRAYS, S=replace(facts, lanes=2)), lane_accumulators)
+    assert sum("polydl_total_float(" in line for line in lines) == 5
 
 
 def test_factors_that_a_loop_leaves_alone_are_multiplied_once() -> None:

@@ -5,71 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
+from polydl.codegen import lane_totals
 from polydl.codegen.callees import FunctionCallee
 from polydl.codegen.loop_ir import Body, Call, expressions, nodes
 from polydl.codegen.values import Apply, Expr, Integer, Integral
-from polydl.ir.ingredients import Fragment, Ingredients, VectorType
-
-
-def _vector(element: str, name: str, lanes: int, size: int, more: str = "") -> VectorType:
-    """A vector type of so many bytes; ``more`` are further attributes."""
-    declaration = f"typedef {element} {name} __attribute__((vector_size({size}){more}));"
-    return VectorType(name, element, lanes, declaration)
-
-
-def _total(element: str) -> Fragment:
-    """A function that adds up the lanes of a vector: in halves, which compilers don't do by themselves."""
-    most, count = (16, 4) if element == "float" else (8, 2)
-    half = _vector(element, "polydl_half", most // 2, 32, f", aligned(sizeof({element})), may_alias")
-    quarter = _vector(element, "polydl_quarter", most // 4, 16)
-    last = "(quarter[0] + quarter[2]) + (quarter[1] + quarter[3])" if count == 4 else "quarter[0] + quarter[1]"
-    text = f"""#include <string.h>
-/* The sum of up to {most} lanes. Of a whole vector halves are read: with a copy of it, or a read of all of it, gcc
-   stores it in each iteration of the loop that adds to it. */
-static inline {element} polydl_total_{element}(const {element} *lanes, int count)
-{{
-#ifdef __GNUC__
-  {half.declaration}
-  {quarter.declaration}
-  polydl_half half;
-  if (count == {most}) {{
-    half = ((const polydl_half *)lanes)[0] + ((const polydl_half *)lanes)[1];
-  }} else if (count == {most // 2}) {{
-    half = *(const polydl_half *)lanes;
-  }} else {{
-    half = (polydl_half){{0}};
-    for (int lane = 0; lane < count; ++lane)
-      half[lane % {most // 2}] += lanes[lane];
-  }}
-  polydl_quarter quarter, other;
-  memcpy(&quarter, &half, 16);
-  memcpy(&other, (const char *)&half + 16, 16);
-  quarter += other;
-  return {last};
-#else
-  {element} copy[{most}] = {{0}};
-  for (int lane = 0; lane < count; ++lane)
-    copy[lane] = lanes[lane];
-  for (count = {most // 2}; count; count /= 2)
-    for (int lane = 0; lane < count; ++lane)
-      copy[lane] += copy[lane + count];
-  return copy[0];
-#endif
-}}"""
-    return Fragment(text, Ingredients(("string.h",), (half, quarter)))
-
-
-def _extremum(name: str, element: str, chooses: str) -> Fragment:
-    """A function that compares the lanes of a vector."""
-    text = f"""/* Of the lanes of a vector the one that comes first by `{chooses}`. */
-static inline {element} polydl_{name}_{element}(const {element} *lanes, int count)
-{{
-  {element} chosen = lanes[0];
-  for (int lane = 1; lane < count; ++lane)
-    chosen = lanes[lane] {chooses} chosen ? lanes[lane] : chosen;
-  return chosen;
-}}"""
-    return Fragment(text)
+from polydl.ir.ingredients import Fragment, Ingredients
 
 
 def _integral(operation: Literal["min", "max", "floor_div"], result: str) -> dict[str, Fragment]:
@@ -130,13 +70,7 @@ static inline void polydl_stream(void *to, const void *from, size_t bytes)
 }""",
         Ingredients(("stdint.h", "string.h", "immintrin.h", "emmintrin.h")),
     ),
-    "polydl_total_float": _total("float"),
-    "polydl_total_double": _total("double"),
-    **{
-        f"polydl_{name}_{element}": _extremum(name, element, chooses)
-        for name, chooses in (("greatest", ">"), ("least", "<"))
-        for element in ("float", "double")
-    },
+    **lane_totals.FUNCTIONS,
     "polydl_streamed": Fragment("""/* What was written past the caches is in memory before anything that follows. */
 static inline void polydl_streamed(void)
 {

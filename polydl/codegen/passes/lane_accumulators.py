@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from polydl.codegen.context import Context
 from polydl.codegen.entered import where_entered
+from polydl.codegen.lane_totals import TOGETHER, WIDTHS
 from polydl.codegen.loop_ir import (
     Assign,
     Block,
     Body,
     Declare,
+    Evaluate,
     For,
     LoopReduction,
     Node,
@@ -86,7 +89,7 @@ def _with_variables(loop: For, context: Context) -> Node:
     if lanes:
         declared += [_filled(each, width) for each in loop.reductions if each.operation != "+"]
     joined = [_joined(each, lanes, width) for each in loop.reductions if width > lanes]
-    added = (_added(each, lanes) for each in sorted(loop.reductions, key=_statement))
+    added = _added_together(sorted(loop.reductions, key=_statement), lanes)
     before, after = (*loop.before, *declared), (*joined, *added, *loop.after)
     if not lanes:
         return where_entered((loop,), replace(loop, before=before, after=after))
@@ -132,11 +135,36 @@ def _accumulated(reduction: LoopReduction, to: Expr, value: Expr) -> Assign:
     return Assign(to, "=", Conditional(Binary(_CHOOSES[reduction.operation], value, to), value, to))
 
 
+def _added_together(reductions: Sequence[LoopReduction], lanes: int) -> list[Node]:
+    """What a loop has accumulated, joined with its targets: four sums of one type at a time, as far as they go."""
+    added: list[Node] = []
+    for (kind, operation), run in groupby(reductions, key=lambda each: (each.type, each.operation)):
+        left = list(run)
+        while operation == "+" and lanes in WIDTHS.get(kind, ()) and len(left) >= TOGETHER:
+            added.append(_totals(left[:TOGETHER], lanes))
+            left = left[TOGETHER:]
+        added += [_added(each, lanes) for each in left]
+    return added
+
+
+def _totals(reductions: Sequence[LoopReduction], lanes: int) -> Block:
+    """Sums of which one call adds up all lanes, joined with their targets."""
+    kind, totals = reductions[0].type, "polydl_totals"
+    arguments: tuple[Expr, ...] = (Name(totals), *(Name(each.variable) for each in reductions), Integer(lanes))
+    call = Evaluate(Apply(f"polydl_four_totals_{kind}", arguments))
+    joined = (_joined_with(each, Element(totals, (Integer(place),))) for place, each in enumerate(reductions))
+    return Block((Declare(kind, (Variable(totals, (TOGETHER,)),)), call, *joined))
+
+
 def _added(reduction: LoopReduction, lanes: int) -> Assign:
     """What a loop has accumulated, joined with its target."""
     value: Expr = Name(reduction.variable)
     if lanes:
         value = Apply(f"polydl_{_JOINS[reduction.operation]}_{reduction.type}", (value, Integer(lanes)))
+    return _joined_with(reduction, value)
+
+
+def _joined_with(reduction: LoopReduction, value: Expr) -> Assign:
     if reduction.factor is not None:
         value = Binary("*", reduction.factor, value)
     return Assign(reduction.target, "+=" if reduction.operation == "+" else "=", value)
