@@ -23,7 +23,6 @@ from polydl.divisors import divisors
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Access
 from polydl.machine import Machine
-from polydl.plan.tile import MOST_UNROLLED
 from polydl.plan.vector_sums import OPERATIONS, separate_lanes
 from polydl.poly.legality import Directions, order_is_legal, sums_are_legal
 from polydl.poly.nests import Nest
@@ -98,7 +97,6 @@ def _blocks(outputs: Sequence[int], extents: Mapping[int, int]) -> list[tuple[tu
         for one, other in permutations(outputs)
         for rows in sizes[one]
         for columns in sizes[other]
-        if max(rows, columns) <= MOST_UNROLLED
     ]
 
 
