@@ -10,7 +10,8 @@ from string import Template
 from polydl.calibration.levels import on_each
 from polydl.calibration.probes import SECONDS, least_seconds
 from polydl.codegen.support import SUPPORT, TRANSPOSE
-from polydl.codegen.transforms import SHUFFLED, transposed
+from polydl.codegen.shuffled import SHUFFLED
+from polydl.codegen.transforms import transposed
 from polydl.execute.toolchain import Toolchain
 from polydl.machine.core import Core
 from polydl.native import runtime

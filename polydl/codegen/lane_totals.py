@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polydl.codegen.transforms import SHUFFLED
+from polydl.codegen.shuffled import SHUFFLED
 from polydl.ir.ingredients import Fragment, Ingredients, VectorType
 
 #: How many sums a function adds up at once.

@@ -11,6 +11,7 @@ from polydl.codegen.callees import FunctionCallee
 from polydl.codegen.linear_maps import factors, linear
 from polydl.codegen.loop_ir import Block, Body, Call, For, Node, Pragma
 from polydl.codegen.lowering import affine, assignment, element
+from polydl.codegen.shuffled import SHUFFLED
 from polydl.codegen.values import AddressOf, Binary, Expr, Integer, Linear, Name
 from polydl.ir.calls import AxisLimit, TileTransform, TransformCall
 from polydl.ir.ingredients import Fragment, Ingredients, VectorType
@@ -104,17 +105,6 @@ def _widths(lanes: int, width: int) -> list[tuple[int, int, int]]:
             left %= width
         width //= 2
     return found
-
-
-# Elements of two vectors by their numbers; older compilers take these as a vector of integers of the same size.
-#: Defines the ``polydl_shuffled`` of ``transposed``.
-SHUFFLED = """#ifndef polydl_shuffled
-#if defined(__clang__) || __GNUC__ >= 12
-#define polydl_shuffled(kind, one, two, ...) __builtin_shufflevector(one, two, __VA_ARGS__)
-#else
-#define polydl_shuffled(kind, one, two, ...) __builtin_shuffle(one, two, (kind){__VA_ARGS__})
-#endif
-#endif"""
 
 
 class _Writer:

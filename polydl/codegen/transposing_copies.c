@@ -8,6 +8,7 @@
 #define POLYDL_CHOSEN(type, one, two, ...) __builtin_shuffle(one, two, (type){__VA_ARGS__})
 #endif
 #define POLYDL_PLACES(...) __VA_ARGS__
+/* Elements are moved as integers of their size, also where the rest of the file is compiled with other numbers. */
 /* Transposes a square in vectors of 16 bytes. Each turn interleaves the first half of the rows with the second half;
    after as many turns as the number of a row has bits, rows are columns. */
 #define POLYDL_SQUARE(name, element, side, low, high)                                                                  \

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
+from operator import attrgetter
 
 from polydl.codegen.context import Context
 from polydl.codegen.entered import where_entered
@@ -138,7 +139,7 @@ def _accumulated(reduction: LoopReduction, to: Expr, value: Expr) -> Assign:
 def _added_together(reductions: Sequence[LoopReduction], lanes: int) -> list[Node]:
     """What a loop has accumulated, joined with its targets: four sums of one type at a time, as far as they go."""
     added: list[Node] = []
-    for (kind, operation), run in groupby(reductions, key=lambda each: (each.type, each.operation)):
+    for (kind, operation), run in groupby(reductions, key=attrgetter("type", "operation")):
         left = list(run)
         while operation == "+" and lanes in WIDTHS.get(kind, ()) and len(left) >= TOGETHER:
             added.append(_totals(left[:TOGETHER], lanes))
