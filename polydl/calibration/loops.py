@@ -9,8 +9,8 @@ from string import Template
 
 from polydl.calibration.levels import on_each
 from polydl.calibration.probes import SECONDS, least_seconds
-from polydl.codegen.support import SUPPORT, TRANSPOSE
 from polydl.codegen.shuffled import SHUFFLED
+from polydl.codegen.support import SUPPORT, TRANSPOSE
 from polydl.codegen.transforms import transposed
 from polydl.execute.toolchain import Toolchain
 from polydl.machine.core import Core
