@@ -102,6 +102,7 @@ def test_the_calls_with_one_tile_fetch_all_of_the_next(tmp_path: Path, seldom: b
         assert right == len(runs) - 1
 
 
+@pytest.mark.slow
 def test_a_small_operand_is_not_fetched(tmp_path: Path) -> None:
     found = kernels(tmp_path, 3)
     assert found

@@ -339,6 +339,7 @@ def test_every_build_is_verified(tmp_path: Path, text: str) -> None:
     assert {each.status for each in measured} == {"ok"}
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_results_name_what_the_speedup_is_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scop = parsed(tmp_path, DOT)

@@ -237,6 +237,7 @@ def test_peers_compute_what_the_workload_says(
     ),
     quick=1,
 )
+@pytest.mark.slow
 def test_peers_prepare_weights_beforehand_or_each_time(
     peer: str, name: str, layout: str, weights: Weights, toolchain: Toolchain, tmp_path: Path
 ) -> None:

@@ -139,6 +139,7 @@ def test_a_leader_that_is_faster_is_chosen() -> None:
     assert single == pytest.approx(2.0), "a single sample both chooses and counts"
 
 
+@pytest.mark.slow
 def test_every_draw_takes_equally_many_samples_of_both() -> None:
     """The median of few samples of a skewed distribution lies above that of many."""
     generator = np.random.default_rng(4)

@@ -210,6 +210,7 @@ def test_variants_are_right(text: str, name: str, tmp_path: Path) -> None:
     assert {each.status for each in measured} == {"ok"}, [each.message for each in measured]
 
 
+@pytest.mark.slow
 @pytest.mark.avx512
 @pytest.mark.native
 def test_copies_are_made_anew_in_each_call_of_the_function(tmp_path: Path) -> None:
@@ -237,6 +238,7 @@ def test_one_name_stands_for_all_of_libxsmms_kernels(tmp_path: Path) -> None:
     assert set(space.kernels) == {"libxsmm", "libxsmm-bf16", "libxsmm-int8"}
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_arrays_of_them_are_written_and_copied(tmp_path: Path) -> None:
     scop = parsed(RELU, tmp_path)

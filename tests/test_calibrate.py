@@ -156,6 +156,7 @@ def test_a_kernel_that_this_machine_does_without_is_no_failure_unless_it_was_ask
     assert [failure.text for failure in asked.failures] == ["no table for c: the processor has no such instructions"]
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_the_command_calibrates_and_shows(small: list[str], tmp_path: Path) -> None:
     path = str(tmp_path / "profile.toml")

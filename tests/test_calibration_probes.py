@@ -213,6 +213,7 @@ PLAUSIBLE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_a_few_rounds_here_say_nothing_that_can_not_be() -> None:
     system = find()

@@ -77,6 +77,7 @@ def test_optimize_ends_with_a_checked_winner(
     assert not list(Path("polydl-out", name).glob(".*")), "no temporary file is left"
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_optimize_says_what_it_found_and_did(polydl: Any, matmul: str) -> None:
     ended = polydl("optimize", matmul, "-v", "--threads", "1", "--cache-sizes", "32K,1M", *QUICK, "--out", "kernels")
@@ -124,6 +125,7 @@ def test_no_run_stops_after_ranking(polydl: Any, matmul: str) -> None:
     assert found["seconds"]["run"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_all_runs_every_variant(polydl: Any, matmul: str) -> None:
     found = polydl("optimize", matmul, "--all", "--threads", "1", "--max-variants", "4", "--json", "-").document
@@ -171,6 +173,7 @@ def written(directory: Path, *steps: dict[str, Any]) -> str:
     return str(path)
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_a_variant_of_a_persons_own_is_shown_and_run(polydl: Any, matmul: str, tmp_path: Path) -> None:
     tiled = {"step": "tile", "nest": 0, "loop": "k", "sizes": [16]}
@@ -292,6 +295,7 @@ def test_a_mistake_is_one_message_and_status_2(
     assert Path("matmul.c").read_text() == MATMUL
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_emitted_c_is_not_overwritten_by_its_own_successor(polydl: Any, tmp_path: Path) -> None:
     emitted = tmp_path / "matmul_polydl.c"

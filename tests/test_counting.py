@@ -116,6 +116,7 @@ def holds(condition: str, x: int, y: int, z: int) -> bool:
     return all(eval(part.replace(" = ", " == "), {}, {"x": x, "y": y, "z": z}) for part in parts)
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(st.lists(pieces, min_size=1, max_size=3), st.integers(0, 2))
 def test_random_sets(parts: list[str], projected: int) -> None:

@@ -16,6 +16,7 @@ def components() -> tuple[doctor.Component, ...]:
     return doctor.examine()
 
 
+@pytest.mark.slow
 def test_every_required_component_works_here(components: tuple[doctor.Component, ...]) -> None:
     broken = [(c.name, c.self_test) for c in components if c.required and not c.works]
     assert broken == []

@@ -261,6 +261,7 @@ def test_long_texts_and_many_instances_are_estimated_to_take_long() -> None:
     assert estimated_seconds(parsed(panels), generated(panels)) > 0.3
 
 
+@pytest.mark.slow
 def test_winograd_is_checked_where_a_layer_is_of_middling_size(tmp_path: Path) -> None:
     """Of 64 channels and 28 x 28 pixels, not of 56 x 56; vectors of the field compute what the plain nest does."""
     machine = machine_with(1, 64)
@@ -286,6 +287,7 @@ def test_winograd_is_checked_where_a_layer_is_of_middling_size(tmp_path: Path) -
     assert seconds[1] < 1 < seconds[2]
 
 
+@pytest.mark.slow
 def test_a_winner_that_differs_over_the_ring_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
 

@@ -130,6 +130,7 @@ def test_factorizations_by_blocks_compute_the_same(
     assert all(len(kernel.microkernels) == len(first.separated) for kernel in kernels)
 
 
+@pytest.mark.slow
 def test_operands_of_threads_lie_apart(scops: dict[str, Scop]) -> None:
     (first, *others), *_ = proposed(scops["lu"], threads=2)
     assert isinstance(first, Reschedule)

@@ -76,6 +76,7 @@ def kept(records: str = "kept") -> Sequence[Record]:
     return [record for record in read(Path(records)) if record.kind == "variant"]
 
 
+@pytest.mark.slow
 def test_the_next_run_knows_the_winner_of_a_further_batch(timings: Timings) -> None:
     assert run("first").plain is not None
     assert len(timings.order) > PICKS, "all batches, since no pick is faster"
@@ -94,6 +95,7 @@ def test_the_next_run_knows_the_winner_of_a_further_batch(timings: Timings) -> N
     assert kept() == before
 
 
+@pytest.mark.slow
 def test_an_interruption_in_a_further_batch_loses_no_sample(timings: Timings) -> None:
     timings.interruption = (PICKS, 2)
     with pytest.raises(OptimizationInterrupted):

@@ -156,6 +156,7 @@ def test_the_command_fuses_the_examples(example: str, tmp_path: Path) -> None:
     assert (tmp_path / "made" / f"{example}_polydl.c").exists()
 
 
+@pytest.mark.slow
 def test_nests_that_share_all_of_their_loops_are_ranked(tmp_path: Path) -> None:
     path = tmp_path / "nest.c"
     path.write_text(nests("nhwc", True, False, {"n": 2, "h": 6, "w": 7, "c": 32}))

@@ -253,6 +253,7 @@ def _statuses_without_legality(settings: FuzzingSettings) -> Counter[str]:
     return statuses
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_legality_that_is_not_asked_is_found(settings: FuzzingSettings) -> None:
     assert _in_new_process(_statuses_without_legality, settings)["wrong"]

@@ -356,6 +356,7 @@ def test_strikes_at_random_moments(kills: Any, place: Any) -> None:
     assert document["records"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_what_is_lost_is_seen(kills: Any, place: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """The check itself: a command that takes lines away, and leaves a folder and a process, is found out."""

@@ -207,6 +207,7 @@ def best_by_lot(nests: tuple[MeasuredNest, ...]) -> tuple[float, float]:
     return 2 * float(pairs_by_lot(nests).max()) - 1, float(tops_by_lot(nests).max())
 
 
+@pytest.mark.slow
 def test_scores_of_shipped_weights_are_beyond_chance() -> None:
     """On nests that training did not see. One pick of each says less of a ranker than its order of all."""
     for name in registry.names("trainers"):

@@ -151,6 +151,7 @@ def works_and_schedule(draw: st.DrawFn) -> tuple[list[Work], Schedule]:
     return works, Schedule(tuple(statements))
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(works_and_schedule())
 def test_violations_agree_with_brute_force(case: tuple[list[Work], Schedule]) -> None:

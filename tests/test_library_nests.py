@@ -296,6 +296,7 @@ def test_answers_are_those_of_the_source(tmp_path: Path, name: str) -> None:
             assert np.allclose(result, answer, rtol=tolerance, atol=tolerance / 10), (sizes, array)
 
 
+@pytest.mark.slow
 def test_a_sum_that_no_array_can_hold_is_one_variable_in_plain_loops(tmp_path: Path) -> None:
     nest = symbolic(ROUNDED, tmp_path, ("M=1..20", "N=1..40", "K=1..20"))
     assert symbolic_product(nest) is not None
@@ -304,6 +305,7 @@ def test_a_sum_that_no_array_can_hold_is_one_variable_in_plain_loops(tmp_path: P
     assert {each.shared[0].loops for each in ways.values()} == {2}
 
 
+@pytest.mark.slow
 def test_rows_beside_a_product_share_loops_where_they_need_variables(tmp_path: Path) -> None:
     nest = symbolic(ATTENTION, tmp_path, ("H=1..3", "S=1..20", "D=1..40"))
     form, ways = kernels(nest)

@@ -91,6 +91,7 @@ def ran(folder: Path, *command: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_a_program_with_main_and_an_external_runs_with_the_kernel(tmp_path: Path) -> None:
     program, compiler = tmp_path / "program.c", str(Toolchain.find().path)
     program.write_text(PROGRAM)
@@ -394,6 +395,7 @@ def filled(folder: Path, value: str) -> polydl.Optimization:
     return optimized(folder / "fill.c", folder / "out", threads=1)
 
 
+@pytest.mark.slow
 def test_a_kernel_takes_the_place_of_another_whole_or_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     array = np.zeros(64, np.float32)
     first = filled(tmp_path, "1.0f")
@@ -418,6 +420,7 @@ def test_a_kernel_takes_the_place_of_another_whole_or_not(tmp_path: Path, monkey
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == before
 
 
+@pytest.mark.slow
 def test_a_failed_compile_leaves_its_c_and_no_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     filled(tmp_path, "1.0f")
     monkeypatch.setattr(emit, "run_in_group", lambda *_, **__: subprocess.CompletedProcess([], 1, "", "no"))
@@ -427,6 +430,7 @@ def test_a_failed_compile_leaves_its_c_and_no_library(tmp_path: Path, monkeypatc
     assert not (tmp_path / "out" / "libfill_polydl.so").exists()
 
 
+@pytest.mark.slow
 def test_links_in_the_folder_of_a_kernel_are_replaced(tmp_path: Path) -> None:
     (tmp_path / "mine").write_text("mine", encoding="utf-8")
     (tmp_path / "out").mkdir()
@@ -441,6 +445,7 @@ def test_links_in_the_folder_of_a_kernel_are_replaced(tmp_path: Path) -> None:
     assert not any(path.is_symlink() for path in (tmp_path / "out").iterdir())
 
 
+@pytest.mark.slow
 def test_what_another_process_puts_there_at_once_is_not_called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     other = filled(tmp_path, "1.0f").files["library"].read_bytes()
 
@@ -456,6 +461,7 @@ def test_what_another_process_puts_there_at_once_is_not_called(tmp_path: Path, m
     assert raised.value.remedy == "build the kernel again, in a folder of its own"
 
 
+@pytest.mark.slow
 def test_threads_that_load_a_library_at_once_share_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, opened = filled(tmp_path, "1.0f").files["library"], []
     content = path.read_bytes()
@@ -471,6 +477,7 @@ def test_threads_that_load_a_library_at_once_share_it(tmp_path: Path, monkeypatc
     assert (len(opened), len(loaded)) == (1, 1)
 
 
+@pytest.mark.slow
 def test_a_copy_where_nothing_can_be_run_is_an_error_with_a_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

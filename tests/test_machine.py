@@ -131,6 +131,7 @@ def test_a_level_that_was_not_found_is_slower_than_the_last_and_faster_than_memo
 # --- detection --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_is_found_agrees_with_the_system(here: Machine) -> None:
     assert here.cores == here.threads == len(os.sched_getaffinity(0))
     flags = set(Path("/proc/cpuinfo").read_text().split())

@@ -115,6 +115,7 @@ def site(prefix: str, element: str, m: int, n: int, depth: int) -> GemmSite:
     ],
     quick=1,
 )
+@pytest.mark.slow
 def test_all_lengths_of_m_to_three_vectors(
     element: str, vector_bytes: int, columns: tuple[int, ...], depth: int, ordered: bool, compiler: str, tmp_path: Path
 ) -> None:

@@ -130,6 +130,7 @@ def test_the_calls_copy_all_of_the_next_tile(
     check(tmp_path, scop, kernel)
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_threads_fill_one_buffer(tmp_path: Path) -> None:
     scop = tiled(tmp_path, (100, 256, 96), (64, 32), SHARED[0])
@@ -153,6 +154,7 @@ def test_one_shared_loop_is_enough(tmp_path: Path, blocks: tuple[int, int], shar
     check(tmp_path, scop, kernel)
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_a_microkernel_that_cannot_copy_gets_copies_made_before(tmp_path: Path) -> None:
     scop = tiled(tmp_path, (48, 128, 64), (64, 32), SHARED[0])
@@ -161,6 +163,7 @@ def test_a_microkernel_that_cannot_copy_gets_copies_made_before(tmp_path: Path) 
     check(tmp_path, scop, kernel)
 
 
+@pytest.mark.slow
 def test_few_columns_are_not_worth_it(tmp_path: Path) -> None:
     assert not generated(tiled(tmp_path, (18, 128, 64), (64, 32), SHARED[0]), (6,)).microkernels[0].copied
 

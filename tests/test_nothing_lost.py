@@ -178,6 +178,7 @@ def test_before_anything_is_verified_nothing_is_emitted(place: str) -> None:
     go_on()
 
 
+@pytest.mark.slow
 def test_what_was_sampled_is_recorded_while_timing_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that is killed loses no more than the samples of one round."""
     rounds: list[int] = []
@@ -195,6 +196,7 @@ def test_what_was_sampled_is_recorded_while_timing_goes_on(monkeypatch: pytest.M
     assert (set(first), set(second)) == ({0}, {len(complete)})
 
 
+@pytest.mark.slow
 def test_a_caller_gets_the_best_so_far_with_the_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
     from polydl.optimization.optimize import optimize
     from polydl.optimization.optimized import OptimizationInterrupted

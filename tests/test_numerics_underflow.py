@@ -110,6 +110,7 @@ def test_a_reciprocal_of_a_large_divisor_loses_bits(level: Numerics, tmp_path: P
     assert units.max() > 1 if level in WITH_ANY_METHOD else (result == expected).all()
 
 
+@pytest.mark.slow
 @pytest.mark.avx512
 def test_products_of_bfloat16s_take_denormal_operands_for_zero(tmp_path: Path) -> None:
     name = "libxsmm-bf16"

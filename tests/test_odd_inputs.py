@@ -94,6 +94,7 @@ def test_control_characters_of_a_name_do_not_reach_the_terminal(tmp_path: Path) 
     assert "\x1b" not in str(raised.value)
 
 
+@pytest.mark.slow
 def test_a_name_that_is_not_utf8_is_refused_with_a_remedy_that_works(tmp_path: Path) -> None:
     folder = tmp_path / os.fsdecode(b"f\xfclder")
     folder.mkdir()
@@ -153,6 +154,7 @@ def test_a_sum_of_500_terms_goes_all_the_way(tmp_path: Path, quick_command: Path
     assert "Winner  " in ended.stdout
 
 
+@pytest.mark.slow
 def test_a_sum_that_is_too_long_is_refused_and_half_as_many_terms_are_not(tmp_path: Path) -> None:
     source = tmp_path / "long.c"
     source.write_text(sum_of(20_000))

@@ -208,6 +208,7 @@ def test_an_answer_that_lacks_something_is_said_once_and_made_anew(
         assert (said or "") in captured.err
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_no_answer_is_lost_for_the_sake_of_the_store(
     matmul: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -227,6 +228,7 @@ def test_no_answer_is_lost_for_the_sake_of_the_store(
     assert kept(tmp_path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_a_directory_that_takes_nothing_is_said_at_once(
     matmul: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

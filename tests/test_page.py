@@ -73,6 +73,7 @@ def test_the_document_of_these_tests_follows_the_schema() -> None:
     jsonschema.validate(document(), SCHEMA)
 
 
+@pytest.mark.slow
 def test_a_page_needs_nothing_but_itself(page: str) -> None:
     parsed = Page(page)
     for _, attributes in parsed.elements:
@@ -106,11 +107,13 @@ def test_the_headline_is_the_documents(page: str) -> None:
     assert "92\u202f%" in text
 
 
+@pytest.mark.slow
 def test_the_times_of_a_speed_up_stand_beside_it_where_the_medians_are_others() -> None:
     best = {**document()["best"], "equal_samples": {"count": 4, "seconds": 0.0011, "baseline_seconds": 0.0184}}
     assert "4 samples of each: 1.100\u202fms and 18.40\u202fms" in Page(run_page(run(best=best))).text
 
 
+@pytest.mark.slow
 def test_a_slower_winner_is_called_slower() -> None:
     best = {**document()["best"], "speedup": 0.7}
     text = Page(run_page(run(best=best))).text
@@ -181,6 +184,7 @@ def test_without_a_run_the_picks_are_shown() -> None:
     assert text.count("not run") >= 5
 
 
+@pytest.mark.slow
 def test_several_baselines_and_peers_get_bars_of_their_own() -> None:
     named = [
         {"name": "gcc -O3", "seconds_median": 0.02, "sample_seconds": [0.02, 0.021, 0.019]},

@@ -82,6 +82,7 @@ def check(frames: list[dict[str, Any]], figures: int) -> None:
         assert frame["overflowing"] == []
 
 
+@pytest.mark.slow
 def test_a_run_is_shown_on_a_phone_and_on_a_desk(tmp_path: Path) -> None:
     check(seen(tmp_path, run_page(read_run(document(), "report.json"))), figures=4)
 

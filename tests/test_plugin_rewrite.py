@@ -118,6 +118,7 @@ def test_a_skewed_stencil_can_be_tiled_and_computes_the_same(installed: Path, tm
     check_kernels(tmp_path, scop, [pipeline.kernel(skewed, 32)])
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_it_is_proposed_and_described(installed: Path, tmp_path: Path) -> None:
     scop = parse(tmp_path, SEIDEL)

@@ -175,6 +175,7 @@ def test_a_copy_that_makes_no_sense_is_refused(step: tuple[str, tuple[int, ...]]
         pack(scop, Pack(scop.statements[-1].name, *step))
 
 
+@pytest.mark.slow
 @pytest.mark.native
 @needs_libxsmm
 def test_coalesced_variants_compute_the_same(tmp_path: Path) -> None:

@@ -178,6 +178,7 @@ def test_the_program_of_the_check_over_a_ring_is_limited_too(
     assert mark.exists() != sandboxed
 
 
+@pytest.mark.slow
 @pytest.mark.native
 def test_the_sandbox_changes_no_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -114,7 +114,7 @@ def test_blocks_are_predicted_to_take_less_than_loops_as_they_stand(tmp_path: Pa
         ("A[i][k] * B[j][k]", {"m": 9, "n": 5, "k": 333, "kind": "signed char", "sum": "int"}),
         ("(A[i][k] - B[j][k]) * (A[i][k] - B[j][k])", {"m": 9, "n": 5, "k": 128}),
     ],
-    quick=2,
+    quick=1,
 )
 def test_blocks_compute_what_the_source_does(tmp_path: Path, product: str, sizes: dict[str, int | str]) -> None:
     scop = rows(tmp_path, product, **sizes)

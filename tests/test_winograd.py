@@ -189,6 +189,7 @@ def test_shared_sums_compute_the_same_with_fewer_operations(size: tuple[int, int
     ],
     quick=1,
 )
+@pytest.mark.slow
 def test_blocked_layouts(source: str, sizes: set[tuple[int, ...]], tmp_path: Path) -> None:
     assert check(parse(tmp_path, source), tmp_path) == sizes
 
