@@ -17,7 +17,8 @@ A call splits its operands into buffers of the thread's own first: A into pairs 
 instruction reads it, B as it lies or column by column. What later calls read again stays split for them; of the rest,
 two tiles of A, or of B (amx_panels.py), are split while the two before are multiplied. Of bfloat16s there is nothing to
 split: A is copied in pairs, and B read where it is, if k is contiguous there. The same goes for bytes, in fours; their
-sums are exact.
+sums are exact. Where A lies row by row, with k contiguous as it is in linear layers, each tile of it is transposed in
+registers on the way into its buffer, all four bytes of a group as one word.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ from polydl.ir.numerics import EXACT, FLUSHED, Rounding
 from polydl.machine.core import Core
 from polydl.machine.processors import WIDE_CORE
 from polydl.microkernels.amx_code import SIGNS, Writer
-from polydl.microkernels.amx_operands import FORMATS, SIDE, SPLIT_SHARE, padded
+from polydl.microkernels.amx_operands import FORMATS, SIDE, SPLIT_SHARE, cycles_of_a, padded
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
 
 _LEAST_GROUPS = 8  # of k in a tile product
@@ -79,6 +80,7 @@ class Amx(Microkernel):
     reference: str = REFERENCE
     patterns: tuple[StridePattern, ...] = (
         StridePattern("contiguous", ("one", "one", "zero"), ("any", "zero", "any"), ("zero", "any", "any")),
+        StridePattern("rows", ("one", "many", "zero"), ("any", "zero", "any"), ("zero", "one", "any")),
     )
     elements: tuple[tuple[str, ...], ...] = (
         ("float", "float"),
@@ -96,6 +98,12 @@ class Amx(Microkernel):
             parts=(("tile_split_cycles", SPLIT_SHARE),),
         ),
         FormulaConstants(("tile_copy_cycles",), (BFLOAT16, "float"), parts=(("tile_copy_cycles", SPLIT_SHARE),)),
+        FormulaConstants(
+            ("tile_transpose_cycles",),
+            (BFLOAT16, "float"),
+            row_by_row=True,
+            parts=(("tile_transpose_cycles", SPLIT_SHARE),),
+        ),
     )
     #: The cores that the code is for.
     core: Core = WIDE_CORE
@@ -139,13 +147,13 @@ class Amx(Microkernel):
         along_m, along_n = -(-shape.m // SIDE), -(-shape.n * shape.rows // SIDE)
         kind, core = FORMATS[shape.element], self.core
         steps = shape.batch * shape.k // max(2, kind.step_of(shape.k))
-        split = shape.k * shape.batch * shape.m
+        split = cycles_of_a(shape, core)
         if kind.parts > 1:
-            split += shape.k * shape.n * shape.rows
+            split += kind.cycles(core) * shape.k * shape.n * shape.rows
         return (
             core.tile_call_cycles
             + along_m * along_n * (steps * kind.products * core.tile_product_cycles + core.tile_output_cycles)
-            + SPLIT_SHARE * kind.cycles(core) * split
+            + SPLIT_SHARE * split
         )
 
     def panel_rows(self, vector_elements: int) -> int:  # noqa: ARG002
