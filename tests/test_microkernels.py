@@ -250,11 +250,28 @@ def test_the_registry_offers_both_in_order_of_preference() -> None:
 TILES = pytest.mark.parametrize("mode", [pytest.param("as it is", marks=pytest.mark.amx), "in plain C"])
 
 
+# Elements from one row of A to the next: 1, or more than there are steps.
+LAYOUTS = pytest.mark.parametrize("stride_am", [1, 515], ids=["columns", "rows"])
+
+
+def laid_out(a: np.ndarray, stride_am: int) -> np.ndarray:
+    """A of so many steps by 32 rows, as one with such rows."""
+    if stride_am == 1:
+        return a
+    rows = np.zeros((a.shape[1], stride_am), a.dtype)
+    rows[:, : len(a)] = a.T
+    return rows
+
+
 @pytest.mark.native
 @TILES
-def test_tiles_are_as_exact_as_multiply_adds_and_pass_on_what_is_not_a_number(mode: Mode, tmp_path: Path) -> None:
+@LAYOUTS
+def test_tiles_are_as_exact_as_multiply_adds_and_pass_on_what_is_not_a_number(
+    stride_am: int, mode: Mode, tmp_path: Path
+) -> None:
     steps = 512
     case = site(m=(32, 32), n=(40, 40), k=(steps, steps), lda=32, ldc=32, stride_bn=steps, overwrites=True)
+    case = replace(case, lda=32 if stride_am == 1 else 1, stride_am=stride_am)
     library = load(AMX, [case], mode, tmp_path)
     library.setup()
     generator = np.random.default_rng(3)
@@ -264,7 +281,8 @@ def test_tiles_are_as_exact_as_multiply_adds_and_pass_on_what_is_not_a_number(mo
     b[9, 3] = np.nan
     c = np.empty((40, 32), np.float32)
     tail = (*(ctypes.c_int(0),) * 3, ctypes.c_long(1), ctypes.c_int(1))
-    library.run0(*(ctypes.c_void_p(array.ctypes.data) for array in (a, b, c)), *tail)
+    given = (laid_out(a, stride_am), b, c)
+    library.run0(*(ctypes.c_void_p(array.ctypes.data) for array in given), *tail)
     assert np.isnan(c[[7, 9]]).all()
     numbers = np.delete(np.arange(40), [7, 9])
     exact = b[numbers].astype(float) @ a.astype(float)
