@@ -131,9 +131,9 @@ class Amx(Microkernel):
         return PLAIN_C.rejects(shape)
 
     def sizes(self, role: Literal["m", "n", "k"], extent: int, vector_elements: int) -> tuple[int, ...]:  # noqa: ARG002
-        """Large ones: an operand is split once for all that a call does with it."""
+        """Large ones: an operand is split once for all that a call does with it, and C is read and written once."""
         if role == "k":
-            wanted, whole = [256, 128, 512, 64], extent <= 512
+            wanted, whole = [256, 128, 512, 64], extent <= 4096
         elif role == "m":
             wanted, whole = [128, 64, 256, 32, 512], extent <= 512
         else:
