@@ -53,6 +53,8 @@ from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
 _LEAST_GROUPS = 8  # of k in a tile product
 # The part of the second-level cache that A or B, split, takes at most in one call.
 _MOST = 0.75
+# Columns for which splitting and transposing a float of A takes as long as its products in vector registers.
+_FEW_COLUMNS = 2 * SIDE
 # Errors over those of sums of products of floats: one more rounding of half a product's in the sum of one product, of
 # which there are fewer roundings the longer the sum.
 _SPLIT_FACTOR = 1.125
@@ -122,6 +124,8 @@ class Amx(Microkernel):
             return f"no multiple of {kind.group} from {least} to {most} divides k = {shape.k}"
         if shape.m < SIDE or shape.n * shape.rows < SIDE:
             return f"{shape.m} by {shape.n * shape.rows} elements don't fill a tile"
+        if kind.parts > 1 and shape.stride_am != 1 and shape.n * shape.rows <= _FEW_COLUMNS:
+            return f"{shape.n * shape.rows} columns don't pay for splitting and transposing rows of A"
         width = kind.parts * kind.bytes
         most = int(_MOST * self.core.second_cache_bytes)
         if width * shape.m * shape.k * shape.batch > most:

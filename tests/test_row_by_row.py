@@ -108,6 +108,15 @@ def test_predictions_know_what_transposing_takes() -> None:
     assert slow.predicted_cycles(floats, 16) - AMX.predicted_cycles(floats, 16) == pytest.approx(3 * tiles * 100.0)
 
 
+def test_few_columns_of_floats_are_not_worth_transposing() -> None:
+    rows = GemmShape("float", "float", 64, 33, 64, 1, 1, 64, 64, 1, stride_am=64)
+    assert AMX.rejects(rows) is None
+    few = replace(rows, n=16, rows=2)
+    assert "32 columns" in (AMX.rejects(few) or "")
+    assert AMX.rejects(replace(few, lda=64, stride_am=1)) is None
+    assert AMX.rejects(replace(few, element="bfloat16")) is None
+
+
 def test_what_transposing_takes_is_fitted_to_calls_with_such_rows() -> None:
     [wanted] = [each for each in AMX.formula_constants if each.row_by_row]
     assert wanted.names == ("tile_transpose_cycles",)
