@@ -17,7 +17,8 @@ A call splits its operands into buffers of the thread's own first: A into pairs 
 instruction reads it, B as it lies or column by column. What later calls read again stays split for them; of the rest,
 two tiles of A, or of B (amx_panels.py), are split while the two before are multiplied. Of bfloat16s there is nothing to
 split: A is copied in pairs, and B read where it is, if k is contiguous there. The same goes for bytes, in fours; their
-sums are exact.
+sums are exact. Where A lies row by row, with k contiguous as it is in linear layers, each tile of it is transposed in
+registers on the way into its buffer, all four bytes of a group as one word.
 """
 
 from __future__ import annotations
@@ -46,12 +47,14 @@ from polydl.ir.numerics import EXACT, FLUSHED, Rounding
 from polydl.machine.core import Core
 from polydl.machine.processors import WIDE_CORE
 from polydl.microkernels.amx_code import SIGNS, Writer
-from polydl.microkernels.amx_operands import FORMATS, SIDE, SPLIT_SHARE, padded
+from polydl.microkernels.amx_operands import FORMATS, SIDE, SPLIT_SHARE, cycles_of_a, padded
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
 
 _LEAST_GROUPS = 8  # of k in a tile product
 # The part of the second-level cache that A or B, split, takes at most in one call.
 _MOST = 0.75
+# Columns for which splitting and transposing a float of A takes as long as its products in vector registers.
+_FEW_COLUMNS = 2 * SIDE
 # Errors over those of sums of products of floats: one more rounding of half a product's in the sum of one product, of
 # which there are fewer roundings the longer the sum.
 _SPLIT_FACTOR = 1.125
@@ -79,6 +82,7 @@ class Amx(Microkernel):
     reference: str = REFERENCE
     patterns: tuple[StridePattern, ...] = (
         StridePattern("contiguous", ("one", "one", "zero"), ("any", "zero", "any"), ("zero", "any", "any")),
+        StridePattern("rows", ("one", "many", "zero"), ("any", "zero", "any"), ("zero", "one", "any")),
     )
     elements: tuple[tuple[str, ...], ...] = (
         ("float", "float"),
@@ -96,6 +100,12 @@ class Amx(Microkernel):
             parts=(("tile_split_cycles", SPLIT_SHARE),),
         ),
         FormulaConstants(("tile_copy_cycles",), (BFLOAT16, "float"), parts=(("tile_copy_cycles", SPLIT_SHARE),)),
+        FormulaConstants(
+            ("tile_transpose_cycles",),
+            (BFLOAT16, "float"),
+            row_by_row=True,
+            parts=(("tile_transpose_cycles", SPLIT_SHARE),),
+        ),
     )
     #: The cores that the code is for.
     core: Core = WIDE_CORE
@@ -114,6 +124,8 @@ class Amx(Microkernel):
             return f"no multiple of {kind.group} from {least} to {most} divides k = {shape.k}"
         if shape.m < SIDE or shape.n * shape.rows < SIDE:
             return f"{shape.m} by {shape.n * shape.rows} elements don't fill a tile"
+        if kind.parts > 1 and shape.stride_am != 1 and shape.n * shape.rows <= _FEW_COLUMNS:
+            return f"{shape.n * shape.rows} columns don't pay for splitting and transposing rows of A"
         width = kind.parts * kind.bytes
         most = int(_MOST * self.core.second_cache_bytes)
         if width * shape.m * shape.k * shape.batch > most:
@@ -123,9 +135,9 @@ class Amx(Microkernel):
         return PLAIN_C.rejects(shape)
 
     def sizes(self, role: Literal["m", "n", "k"], extent: int, vector_elements: int) -> tuple[int, ...]:  # noqa: ARG002
-        """Large ones: an operand is split once for all that a call does with it."""
+        """Large ones: an operand is split once for all that a call does with it, and C is read and written once."""
         if role == "k":
-            wanted, whole = [256, 128, 512, 64], extent <= 512
+            wanted, whole = [256, 128, 512, 64], extent <= 4096
         elif role == "m":
             wanted, whole = [128, 64, 256, 32, 512], extent <= 512
         else:
@@ -139,13 +151,13 @@ class Amx(Microkernel):
         along_m, along_n = -(-shape.m // SIDE), -(-shape.n * shape.rows // SIDE)
         kind, core = FORMATS[shape.element], self.core
         steps = shape.batch * shape.k // max(2, kind.step_of(shape.k))
-        split = shape.k * shape.batch * shape.m
+        split = cycles_of_a(shape, core)
         if kind.parts > 1:
-            split += shape.k * shape.n * shape.rows
+            split += kind.cycles(core) * shape.k * shape.n * shape.rows
         return (
             core.tile_call_cycles
             + along_m * along_n * (steps * kind.products * core.tile_product_cycles + core.tile_output_cycles)
-            + SPLIT_SHARE * kind.cycles(core) * split
+            + SPLIT_SHARE * split
         )
 
     def panel_rows(self, vector_elements: int) -> int:  # noqa: ARG002

@@ -29,9 +29,9 @@ SIGNS = {"signed char": "SIGNED", "unsigned char": "PLAIN"}
 
 
 @functools.cache
-def _support() -> str:
-    """The C that all sites share."""
-    return Path(__file__).with_name("amx_support.c").read_text(encoding="utf-8").rstrip("\n")
+def _shared(name: str) -> str:
+    """C that sites share."""
+    return Path(__file__).with_name(name).read_text(encoding="utf-8").rstrip("\n")
 
 
 class Writer:
@@ -50,7 +50,7 @@ class Writer:
         if site.again_a:
             self.slots = max(1, min(_MOST_KEPT, kept_bytes(core) // (2 * longest)))
         self.format = FORMATS[site.element]
-        self.splits_in_passing = self.format.parts > 1 and not self.splits_all_a
+        self.splits_in_passing = self.format.parts > 1 and not self.splits_all_a and site.stride_am == 1
         if self.splits_in_passing:
             self.slots = 2
         # The type of what is loaded of B.
@@ -63,7 +63,8 @@ class Writer:
         """The C at file scope: the functions of all shapes of calls, and the one that chooses between them."""
         site, prefix = self.site, self.site.prefix
         parts = [
-            _support(),
+            _shared("amx_support.c"),
+            *([_shared("amx_rows.c")] if site.stride_am != 1 else []),
             _loops(site),
             "#ifdef POLYDL_HAS_TILES",
             self._buffers(),
@@ -123,7 +124,14 @@ class Writer:
         site, prefix = self.site, self.site.prefix
         groups, rows = call.groups, call.shape.m
         split = f"from + row + {SIDE} * tile, {site.lda}, to + {32 * groups} * tile,"
-        if self.format.parts == 1:
+        if site.stride_am != 1:
+            apart = site.stride_am * (self.format.bytes if self.format.parts == 1 else 1)
+            split = f"from + (row + {SIDE} * tile) * {site.stride_am}L, {apart}, to + {32 * groups} * tile,"
+            if self.format.parts == 1:
+                split = f"polydl_transpose_groups({split}"
+            else:
+                split = f"polydl_transpose_split({split} {32 * groups} * tiles,"
+        elif self.format.parts == 1:
             split = f"polydl_join_{'pairs' if self.format.group == 2 else 'fours'}({split}"
         else:
             split = f"polydl_split_pairs({split} {32 * groups} * tiles,"
@@ -343,9 +351,27 @@ def _loops(site: GemmSite) -> str:
     prefix = site.prefix
     tables = offset_tables(site)
     factor = f"b[{prefix}_rows_b[q] + {prefix}_offsets_b[r] + j * {site.stride_bn} + l * {site.stride_bk}]"
-    value = "column[i]"
+    value = "column[i]" if site.stride_am == 1 else "row[l]"
     if site.element == BFLOAT16:
         factor, value = widened(factor), widened(value)
+    start = f"const {site.element} *{{}} = a + {prefix}_offsets_a[r]"
+    if site.stride_am == 1:
+        sums = [
+            "        for (long l = 0; l < k; ++l) {",
+            f"          {start.format('column')} + l * {site.lda};",
+            f"          const {site.accumulator} factor = {factor};",
+            "          for (long i = 0; i < m; ++i)",
+            f"            to[i] += {value} * factor;",
+        ]
+    else:
+        sums = [
+            "        for (long i = 0; i < m; ++i) {",
+            f"          {start.format('row')} + i * {site.stride_am}L;",
+            f"          {site.accumulator} sum = 0;",
+            "          for (long l = 0; l < k; ++l)",
+            f"            sum += {value} * {factor};",
+            "          to[i] += sum;",
+        ]
     return "\n".join(
         [
             *tables,
@@ -359,11 +385,7 @@ def _loops(site: GemmSite) -> str:
             "        for (long i = 0; i < m; ++i)",
             "          to[i] = 0;",
             "      for (long r = 0; r < count; ++r)",
-            "        for (long l = 0; l < k; ++l) {",
-            f"          const {site.element} *column = a + {prefix}_offsets_a[r] + l * {site.lda};",
-            f"          const {site.accumulator} factor = {factor};",
-            "          for (long i = 0; i < m; ++i)",
-            f"            to[i] += {value} * factor;",
+            *sums,
             "        }",
             "    }",
             "}",

@@ -63,6 +63,16 @@ FORMATS = {
 }
 
 
+def cycles_of_a(shape: GemmShape, core: Core) -> float:
+    """Those of splitting or copying all of A, once."""
+    kind, elements = FORMATS[shape.element], shape.m * shape.k * shape.batch
+    if shape.stride_am == 1:
+        return kind.cycles(core) * elements
+    tiles = -(-shape.m // SIDE) * (shape.batch * shape.k // max(kind.group, kind.step_of(shape.k)))
+    split = core.tile_split_cycles * elements if kind.parts > 1 else 0.0
+    return split + kind.parts * tiles * core.tile_transpose_cycles
+
+
 def kept_bytes(core: Core) -> int:
     """What all tiles of A together may take that a thread keeps split."""
     return int(_KEPT * core.second_cache_bytes)

@@ -38,7 +38,7 @@ from polydl.microkernels.libxsmm import KEPT_CODE, LIBXSMM
 from polydl.microkernels.libxsmm_blocks import block_cycles
 from polydl.microkernels.libxsmm_declarations import GROUPED_A, dispatch_name
 from polydl.microkernels.libxsmm_groups_code import Grouped, Writer, in_groups, leading_b
-from polydl.microkernels.plain_c import PLAIN_C
+from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
 from polydl.microkernels.shapes import tile_sizes
 
 _LONGEST_BATCH = 4096
@@ -77,19 +77,6 @@ def dispatch(
     return int(address or 0)
 
 
-def _reference(group: int) -> str:
-    return f"""\
-for (long q = 0; q < rows; ++q)
-  for (long r = 0; r < count; ++r)
-    for (long j = 0; j < n; ++j)
-      for (long l = 0; l < k; ++l)
-        for (long i = 0; i < m; ++i)
-          c[c_rows[q] + i + j * ldc] +=
-              a[a_offsets[r] + (lda == 1 ? {group} : 1) * i + l * lda] *
-              b[b_rows[q] + b_offsets[r] + j * stride_bn + l * stride_bk];
-"""
-
-
 @lru_cache
 def _wrong(grouped: Grouped) -> str | None:
     """The message if LIBXSMM's kernels for this processor compute wrong small products; None if they are right.
@@ -124,7 +111,7 @@ class LibxsmmGroups(Microkernel):
 
     @property
     def reference(self) -> str:
-        return _reference(self.grouped.group)
+        return REFERENCE
 
     @property
     def elements(self) -> tuple[tuple[str, ...], ...]:

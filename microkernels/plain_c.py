@@ -31,7 +31,7 @@ for (long q = 0; q < rows; ++q)
       for (long l = 0; l < k; ++l)
         for (long i = 0; i < m; ++i)
           c[c_rows[q] + i + j * ldc] +=
-              a[a_offsets[r] + i + l * lda] * b[b_rows[q] + b_offsets[r] + j * stride_bn + l * stride_bk];
+              a[a_offsets[r] + i * stride_am + l * lda] * b[b_rows[q] + b_offsets[r] + j * stride_bn + l * stride_bk];
 """
 
 # Their products are computed as int in C, so that computing them wider changes nothing.

@@ -75,7 +75,7 @@ def _outlook(candidate: Candidate) -> Outlook:
         count = candidate.calls[use.nest]
         if 2 * use.m * use.n * use.rows * use.k * use.batch * count == candidate.flops:
             _, a, b = use.element_bytes
-            operands = a * distinct(use.m, 1, use.k, use.lda)
+            operands = a * distinct(use.m, use.stride_am, use.k, use.lda)
             operands += b * distinct(use.n, use.stride_bn, use.k, use.stride_bk)
             calls = Calls(use.m, candidate.parallel_iterations[use.nest], count, operands)
     return Outlook(candidate.flops, candidate.footprint, frozenset([calls]))

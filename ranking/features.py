@@ -208,7 +208,7 @@ def _ratio(part: Numbers, whole: Numbers) -> Numbers:
     return found
 
 
-_CALL = attrgetter("m", "n", "rows", "k", "batch", "lda", "ldb", "ldc", "stride_bn", "stride_bk", "ahead")
+_CALL = attrgetter("m", "n", "rows", "k", "batch", "lda", "ldb", "ldc", "stride_am", "stride_bn", "stride_bk", "ahead")
 
 
 def _microkernels(candidates: Sequence[Candidate], uses: Sequence[MicrokernelUse | None], machine: Machine) -> Numbers:
@@ -226,15 +226,19 @@ def _microkernels(candidates: Sequence[Candidate], uses: Sequence[MicrokernelUse
 
 def _calls(numbers: Numbers, at_run_time: Numbers, machine: Machine) -> Numbers:
     """``numbers`` has a row for each of ``_CALL``, for the bytes of an element of C, A and B, and for the calls."""
-    m, n, rows, k, batch, lda, ldb, ldc, stride_bn, stride_bk, ahead, bytes_c, bytes_a, bytes_b, calls = numbers
+    m, n, rows, k, batch, lda, ldb, ldc, stride_am, stride_bn, stride_bk, ahead, *others = numbers
+    bytes_c, bytes_a, bytes_b, calls = others
     core = machine.core
     columns, depth = n * rows, k * batch
     lanes = np.maximum(1, machine.vector_bytes // bytes_c)
     first, second = machine.caches[0].bytes, machine.caches[min(1, len(machine.caches) - 1)].bytes
     operands = [bytes_a * m * depth, bytes_b * columns * depth, bytes_c * m * columns]
+    # All steps of k side by side in rows of A; groups of two or four of them make columns.
+    by_row = (lda == 1) & (stride_am > 4)
+    number, length, apart = np.where(by_row, (m * batch, k, stride_am), (depth, m, lda))
     # Of each operand: how many runs through memory, how long each is, and how far apart they are.
     blocks = [
-        (depth, bytes_a * m, bytes_a * lda),
+        (number, bytes_a * length, bytes_a * apart),
         (columns * batch, bytes_b * k, bytes_b * ldb),
         (columns, bytes_c * m, bytes_c * ldc),
     ]

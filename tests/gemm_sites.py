@@ -113,6 +113,7 @@ PAIRS = [replace(each, element="bfloat16") for each in GROUPED] + [
         n=(7, 3),
         k=(2, 2),
         lda=1,
+        stride_am=2,
         ldc=32,
         stride_bn=40,
         batch=(12, 12),
@@ -126,6 +127,7 @@ PAIRS = [replace(each, element="bfloat16") for each in GROUPED] + [
         n=(5, 5),
         k=(2, 2),
         lda=1,
+        stride_am=2,
         ldc=40,
         stride_bn=12,
         batch=(12, 6),
@@ -138,6 +140,7 @@ PAIRS = [replace(each, element="bfloat16") for each in GROUPED] + [
         n=(5, 5),
         k=(2, 2),
         lda=1,
+        stride_am=2,
         stride_bn=10,
         batch=(3, 1),
         offsets_a=(0, 32, 999),
@@ -152,6 +155,7 @@ FOURS = [
             replace(
                 each,
                 k=(4, 4),
+                stride_am=4,
                 offsets_a=tuple(2 * offset for offset in each.offsets_a),
                 offsets_b=tuple(2 * offset for offset in each.offsets_b),
                 stride_bn=2 * each.stride_bn,
@@ -308,5 +312,43 @@ BYTES = [
         stride_bk=50,
         rows_b=(0, 2000),
         rows_c=(0, 1800),
+    )
+]
+# A row by row, k contiguous: tails in m, n and k, rows further apart than they are long, at odd distances, or that
+# overlap; copies for one call and for several; B where it lies, column by column, and for floats in passing.
+ROWWISE = [
+    site(m=(64, 64), n=(56, 56), k=(64, 64), lda=1, stride_am=64, ldc=64, stride_bn=64, again_a=True, again_b=True),
+    site(m=(48, 23), n=(37, 16), k=(96, 20), lda=1, stride_am=97, ldc=48, stride_bn=100, overwrites=True, ahead=64),
+    site(m=(32, 17), n=(40, 7), k=(48, 48), lda=1, stride_am=112, ldc=40, stride_bn=1, stride_bk=50),
+    site(m=(272, 272), n=(192, 192), k=(256, 256), lda=1, stride_am=257, ldc=272, stride_bn=256, again_b=True),
+    site(
+        m=(96, 57),
+        n=(45, 20),
+        k=(64, 40),
+        lda=1,
+        stride_am=200,
+        ldc=96,
+        stride_bn=70,
+        batch=(3, 2),
+        offsets_a=(0, 70, 19999),
+        offsets_b=(0, 4000, 8000),
+        rows_b=(0, 35),
+        rows_c=(0, 96 * 45),
+        overwrites=True,
+    ),
+]
+ROWWISE += [
+    replace(each, element=element, element_b=element_b, accumulator=accumulator, k=(4 * each.k[0], 4 * each.k[1]))
+    if accumulator == "int"
+    else replace(each, element=element)
+    for each in (
+        replace(ROWWISE[0], stride_am=256, stride_bn=256),
+        replace(ROWWISE[1], stride_am=385, stride_bn=391),
+        replace(ROWWISE[2], stride_am=3),
+        replace(ROWWISE[4], stride_am=320, stride_bn=333),
+    )
+    for element, element_b, accumulator in (
+        ("bfloat16", "", "float"),
+        *((*signs, "int") for signs in itertools.product(("signed char", "unsigned char"), repeat=2)),
     )
 ]

@@ -37,6 +37,7 @@ def site(**changes: object) -> GemmSite:
         k=(4, 4),
         batch=(3, 3),
         lda=1,
+        stride_am=4,
         ldc=32,
         stride_bn=12,
         stride_bk=1,

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 from emulated_tiles import FLAGS, tiles_in_c
-from gemm_sites import BYTES, FOURS, NARROW, PAIRS, SITES, TILED, WIDER, site
+from gemm_sites import BYTES, FOURS, NARROW, PAIRS, ROWWISE, SITES, TILED, WIDER, site
 
 from polydl import bfloat16, registry
 from polydl.contracts import CallArguments, GemmShape, GemmSite, Microkernel
@@ -36,7 +36,7 @@ TYPES: dict[str, Any] = {
 CASES: list[tuple[Microkernel, GemmSite]] = [(LIBXSMM, each) for each in SITES] + [
     (PLAIN_C, each) for each in SITES + WIDER
 ]
-CASES += [(AMX, each) for each in TILED + NARROW + BYTES]
+CASES += [(AMX, each) for each in TILED + NARROW + BYTES + ROWWISE]
 CASES += [(INT16, each) for each in BYTES]
 CASES += [(LIBXSMM_BF16, each) for each in PAIRS] + [(LIBXSMM_INT8, each) for each in FOURS]
 
@@ -69,7 +69,7 @@ def program(kernel: Microkernel, cases: list[GemmSite]) -> str:
             f"const long m = last_m ? {case.m[1]} : {case.m[0]}, n = last_n ? {case.n[1]} : {case.n[0]};\n"
             f"const long k = last_k ? {case.k[1]} : {case.k[0]};\n"
             f"const long lda = {case.lda}, ldc = {case.ldc};\n"
-            f"const long stride_bn = {case.stride_bn}, stride_bk = {case.stride_bk};\n"
+            f"const long stride_am = {case.stride_am}, stride_bn = {case.stride_bn}, stride_bk = {case.stride_bk};\n"
             f"const long rows = {case.rows}, *b_rows = orb{number}, *c_rows = orc{number};\n"
             f"const long *a_offsets = oa{number}, *b_offsets = ob{number};\n"
             "if (first)\n for (long q = 0; q < rows; ++q) for (long j = 0; j < n; ++j) for (long i = 0; i < m; ++i)\n"
@@ -138,7 +138,7 @@ def load(kernel: Microkernel, cases: list[GemmSite], mode: Mode, directory: Path
 def operands(case: GemmSite) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     generator = np.random.default_rng(7)
     lengths = (
-        max(case.offsets_a) + case.lda * case.k[0] + (4 if case.lda == 1 else 1) * case.m[0],
+        max(case.offsets_a) + case.lda * case.k[0] + case.stride_am * case.m[0],
         max(case.rows_b) + max(case.offsets_b) + case.stride_bn * case.n[0] + case.stride_bk * case.k[0],
         max(case.rows_c) + case.ldc * case.n[0] + case.m[0],
     )
@@ -250,11 +250,28 @@ def test_the_registry_offers_both_in_order_of_preference() -> None:
 TILES = pytest.mark.parametrize("mode", [pytest.param("as it is", marks=pytest.mark.amx), "in plain C"])
 
 
+# Elements from one row of A to the next: 1, or more than there are steps.
+LAYOUTS = pytest.mark.parametrize("stride_am", [1, 515], ids=["columns", "rows"])
+
+
+def laid_out(a: np.ndarray, stride_am: int) -> np.ndarray:
+    """A of so many steps by 32 rows, as one with such rows."""
+    if stride_am == 1:
+        return a
+    rows = np.zeros((a.shape[1], stride_am), a.dtype)
+    rows[:, : len(a)] = a.T
+    return rows
+
+
 @pytest.mark.native
 @TILES
-def test_tiles_are_as_exact_as_multiply_adds_and_pass_on_what_is_not_a_number(mode: Mode, tmp_path: Path) -> None:
+@LAYOUTS
+def test_tiles_are_as_exact_as_multiply_adds_and_pass_on_what_is_not_a_number(
+    stride_am: int, mode: Mode, tmp_path: Path
+) -> None:
     steps = 512
     case = site(m=(32, 32), n=(40, 40), k=(steps, steps), lda=32, ldc=32, stride_bn=steps, overwrites=True)
+    case = replace(case, lda=32 if stride_am == 1 else 1, stride_am=stride_am)
     library = load(AMX, [case], mode, tmp_path)
     library.setup()
     generator = np.random.default_rng(3)
@@ -264,7 +281,8 @@ def test_tiles_are_as_exact_as_multiply_adds_and_pass_on_what_is_not_a_number(mo
     b[9, 3] = np.nan
     c = np.empty((40, 32), np.float32)
     tail = (*(ctypes.c_int(0),) * 3, ctypes.c_long(1), ctypes.c_int(1))
-    library.run0(*(ctypes.c_void_p(array.ctypes.data) for array in (a, b, c)), *tail)
+    given = (laid_out(a, stride_am), b, c)
+    library.run0(*(ctypes.c_void_p(array.ctypes.data) for array in given), *tail)
     assert np.isnan(c[[7, 9]]).all()
     numbers = np.delete(np.arange(40), [7, 9])
     exact = b[numbers].astype(float) @ a.astype(float)

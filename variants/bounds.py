@@ -54,7 +54,7 @@ def _operand_bytes(nest: NestSpace, shape: Shape) -> int:
     assert match is not None
     a, b = (nest.scop.array(operand.array).element_bytes for operand in (match.form.a, match.form.b))
     columns = distinct(shape.n, match.stride_bn, shape.k, match.stride_bk)
-    return a * distinct(shape.m, 1, shape.k, match.lda) + b * columns
+    return a * distinct(shape.m, match.stride_am, shape.k, match.lda) + b * columns
 
 
 def _alike(nest: NestSpace, shape: Shape) -> bool:

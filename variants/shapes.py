@@ -109,6 +109,7 @@ def _gemm_shape(shape: Shape, m: int, n: int, k: int, batch: int) -> GemmShape:
         match.stride_bk,
         prod(size for _, size in shape.rows),
         element_b="" if form.element_b == form.element else form.element_b,
+        stride_am=match.stride_am,
     )
 
 

@@ -93,10 +93,16 @@ def grouped_site(
     return replace(
         plain,
         lda=1,
+        stride_am=group,
         stride_bn=group * len(products),
         offsets_a=tuple(place * group * m[0] for place in products),
         offsets_b=tuple(place * group for place in products),
     )
+
+
+def row_by_row(site: GemmSite) -> GemmSite:
+    """A packed site with all steps of k side by side in each row of A."""
+    return replace(site, lda=1, stride_am=site.k[0])
 
 
 def formula_sites(kernel: Microkernel, wanted: FormulaConstants, vector_elements: int) -> tuple[GemmSite, ...]:
@@ -109,6 +115,8 @@ def formula_sites(kernel: Microkernel, wanted: FormulaConstants, vector_elements
         sites = (grouped_site(wanted.elements, m, n, wanted.group, batch) for m, n in extents)
     else:
         sites = (packed_site(wanted.elements, m, n, STEPS, BATCH, transposed=False) for m, n in extents)
+    if wanted.row_by_row:
+        sites = (row_by_row(site) for site in sites)
     return tuple(site for each in sites if (site := accepted(kernel, each)) is not None)
 
 

@@ -3,12 +3,12 @@
 A microkernel is data about the matrix product that it computes, and the C that calls it. All microkernels
 compute, for one output tile in column-major terms,
 
-    C[m + n*ldc] += sum over batch, k of A[m + k*lda] * B[n*stride_bn + k*stride_bk]
+    C[m + n*ldc] += sum over batch, k of A[m*stride_am + k*lda] * B[n*stride_bn + k*stride_bk]
 
-so that B is transposed where ``stride_bn`` is 1. A *role* is one of ``m``, ``n``, ``rows``, ``k`` and ``batch``; a
-loop that plays a role disappears from the generated nest, because the call runs it. Strides and leading dimensions are
-in elements. The columns of C may come in several rows of n columns (the output rows of a small image), at any distance
-from each other.
+so that B is transposed where ``stride_bn`` is 1, and A where ``lda`` is 1. For most kernels ``stride_am`` is 1.
+A *role* is one of ``m``, ``n``, ``rows``, ``k`` and ``batch``; a loop that plays a role disappears from the generated
+nest, because the call runs it. Strides and leading dimensions are in elements. The columns of C may come in several
+rows of n columns (the output rows of a small image), at any distance from each other.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ class StridePattern:
     """What each operand's stride must be along a role's loop, as (C, A, B), in elements; any but zero is positive, and
     many is more than one.
 
-    A stride of two or four along m is for A in groups of so many steps of k that lie side by side.
+    A stride of two or four along m is for A in groups of so many steps of k that lie side by side, one of many along m
+    and one along k for A in rows of all steps of k.
     """
 
     name: str
@@ -73,6 +74,8 @@ class GemmShape:
     overwrite: bool = False
     #: type of B's elements; "" where it is A's
     element_b: str = ""
+    #: elements between neighbouring rows of A
+    stride_am: int = 1
 
     @property
     def columns(self) -> int:
@@ -159,6 +162,8 @@ class GemmSite:
     after_bytes: int = 0
     #: whether every sum must be taken in the order of the batch and of k
     ordered: bool = False
+    #: elements from one row of A to the next
+    stride_am: int = 1
 
     @property
     def type_b(self) -> str:
@@ -189,6 +194,7 @@ class GemmSite:
                         self.stride_bk,
                         self.rows,
                         element_b=self.element_b,
+                        stride_am=self.stride_am,
                     )
                     found.append(((last_m, last_n, last_k), shape))
         return tuple(found)
@@ -255,6 +261,8 @@ class FormulaConstants:
     elements: tuple[str, ...]
     #: steps of k that lie side by side in each row of A; 1 where A lies column by column
     group: int = 1
+    #: whether all steps of k lie side by side in each row of A
+    row_by_row: bool = False
     #: (constant, the part of its cycles that the formula takes), where calls copy an operand that an earlier one may
     #: have copied: those that are timed copy all that they read
     parts: tuple[tuple[str, float], ...] = ()
@@ -262,7 +270,7 @@ class FormulaConstants:
     decide: bool = False
 
     def __post_init__(self) -> None:
-        if self.decide and (self.group != 1 or self.parts):
+        if self.decide and (self.group != 1 or self.row_by_row or self.parts):
             raise ValueError("register blocks are decided with operands that lie column by column, and are not copied")
 
 
@@ -280,7 +288,7 @@ class Microkernel(Protocol):
     @property
     def reference(self) -> str:
         """C of the loop nest that one call equals, over a, b, c, m, n, k, count, a_offsets, b_offsets, lda,
-        ldc, stride_bn, stride_bk, rows, b_rows and c_rows. It is the oracle that the kernel is tested against."""
+        ldc, stride_am, stride_bn, stride_bk, rows, b_rows and c_rows. It is the oracle for tests of the kernel."""
         ...
 
     @property

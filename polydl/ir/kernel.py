@@ -45,6 +45,8 @@ class MicrokernelUse:
     row_loops: tuple[str, ...] = ()
     #: bytes of A that each call prefetches for later calls
     ahead: int = 0
+    #: elements from one row of A to the next
+    stride_am: int = 1
     #: elements from one column of B to the next
     stride_bn: int = 0
     #: elements from one term of B to the next

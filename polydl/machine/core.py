@@ -117,6 +117,9 @@ class Core:
     tile_split_cycles: float
     #: Cycles to copy an element of another type there. Measured by ``polydl calibrate``.
     tile_copy_cycles: float
+    #: Cycles to transpose 16 rows of 64 bytes there, a tile of an operand of which all steps of k lie side by side.
+    #: Measured by ``polydl calibrate``.
+    tile_transpose_cycles: float
 
     # ---- registers of microkernels that don't say how they use them
 

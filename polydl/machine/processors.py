@@ -176,6 +176,7 @@ _X86: Mapping[str, Any] = MappingProxyType(
         "tile_call_cycles": 300.0,
         "tile_split_cycles": 0.65,
         "tile_copy_cycles": 0.1,
+        "tile_transpose_cycles": 110.0,
         "first_cache_bytes": 32 << 10,
         "second_cache_bytes": 2 << 20,
         "whole_filter_bytes": 1 << 20,
@@ -247,6 +248,7 @@ _NEON: Mapping[str, Any] = MappingProxyType(
         "tile_call_cycles": 1.0,
         "tile_split_cycles": 1.0,
         "tile_copy_cycles": 1.0,
+        "tile_transpose_cycles": 1.0,
         # A half, a half and a quarter of the second cache.
         "whole_filter_bytes": 512 << 10,
         "packed_tile_bytes": 512 << 10,

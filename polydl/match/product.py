@@ -92,6 +92,11 @@ class GemmMatch:
         return self.form.strides_a[self.k]
 
     @property
+    def stride_am(self) -> int:
+        """Elements of A from one m to the next."""
+        return self.form.strides_a[self.m]
+
+    @property
     def ldc(self) -> int:
         """C's leading dimension: elements from one column (n) to the next."""
         return self.form.strides_c[self.n]
@@ -285,9 +290,12 @@ def _stride_reason(statement: Statement, form: ProductForm, kernel: Microkernel,
         f"{statement.iterators[loop]}: {form.strides_c[loop]}, {form.strides_a[loop]}, {form.strides_b[loop]}"
         for loop in loops
     )
+    contiguous = "m contiguous in the output and one operand, n or k contiguous in the other"
+    if any("many" in pattern.m for pattern in kernel.patterns):
+        contiguous = "m contiguous in the output, m or k contiguous in one operand"
     return (
         f"the strides of `{form.c.array}`, `{form.a.array}`, `{form.b.array}` along the loops ({table}) fit no "
-        f"pattern of `{kernel.name}` (m contiguous in the output and one operand, n or k contiguous in the other)"
+        f"pattern of `{kernel.name}` ({contiguous})"
     )
 
 

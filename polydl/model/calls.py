@@ -42,6 +42,10 @@ def _page_cycles(site: CallSite, vector_elements: int, core: Core) -> float:
     each page anew, which arithmetic hides in part. A kernel that copies its operands does so panel by panel.
     """
     gemm = site.gemm
+    if gemm.stride_am > gemm.lda:
+        # Rows of a panel are walked through together, and no other panel has them.
+        pages = gemm.m[0] * gemm.batch[0] * min(1.0, gemm.stride_am * site.element_bytes[1] / core.page_bytes)
+        return pages * core.first_tlb_miss_cycles * core.exposed_page_share if pages > core.first_tlb_entries else 0.0
     columns, element_bytes = gemm.k[0] * gemm.batch[0], site.element_bytes[1]
     pages = columns * min(1.0, gemm.lda * element_bytes / core.page_bytes)
     if pages <= core.first_tlb_entries:

@@ -11,6 +11,9 @@ from polydl.machine import Core
 from polydl.plan.nest_plan import NestPlan
 from polydl.plan.transposing_copies import TransposingCopy, transposing_copy
 
+# Steps of k that lie side by side where A is in groups, at most.
+_LONGEST_GROUP = 4
+
 
 class SteppedLoop(NamedTuple):
     """A loop as far as it matters here: over tiles of ``size`` iterations of a statement's iterator."""
@@ -39,8 +42,8 @@ class Extent(NamedTuple):
 def time_loops(scop: Scop, plan: NestPlan, block: tuple[int, int] | None, core: Core) -> tuple[SteppedLoop, ...]:
     """The loops of a nest as they run, outermost first; those of a microkernel with its tiles for registers.
 
-    ``block`` are the rows and columns of these tiles, None if they are not known. Copies that transpose do so in
-    squares.
+    ``block`` are the rows and columns of these tiles, None if they are not known. Where A lies row by row, calls use
+    all of a line that they have read. Copies that transpose do so in squares.
     """
     step = plan.microkernel
     if plan.nest.call is not None:
@@ -60,8 +63,27 @@ def time_loops(scop: Scop, plan: NestPlan, block: tuple[int, int] | None, core: 
     further = tuple(loop for loop in plan.inner if loop.role == "rows")
     m, n, k = roles["m"], roles["n"], roles["k"]
     outer = [SteppedLoop(loop.iterator, loop.size, loop.unrolled) for loop in (*plan.loops, *further)]
-    inner = [SteppedLoop(loop.iterator, loop.size, loop.unrolled) for loop in (*batch, k, n, m)]
+    line = _line_of_a(scop, plan, (m.iterator, n.iterator, k.iterator), core)
+    order = (*batch, k, n, m) if line is None else (m, n, k)
+    inner = [SteppedLoop(loop.iterator, loop.size, loop.unrolled) for loop in order]
+    if line is not None:
+        tile = plan.tile_of(step.k)
+        around = [SteppedLoop(loop.iterator, loop.size, loop.unrolled) for loop in batch]
+        inner = [*around, SteppedLoop(k.iterator, min(line, tile.size) if tile else line), *inner]
     return (*outer, SteppedLoop(n.iterator, columns), SteppedLoop(m.iterator, rows), *inner)
+
+
+def _line_of_a(scop: Scop, plan: NestPlan, roles: tuple[int, int, int], core: Core) -> int | None:
+    """The elements of a line of A, if all steps of k lie side by side in each of its rows.
+
+    ``roles`` are the loops m, n and k. Groups of a few steps are no rows.
+    """
+    statement = scop.statement(plan.nest.statements[0])
+    for access in statement.reads:
+        m, n, k = (scop.stride(access, loop) for loop in roles)
+        if n == 0 and k == 1 and m > _LONGEST_GROUP:
+            return max(1, core.line_bytes // scop.array(access.array).element_bytes)
+    return None
 
 
 def _in_squares(loops: Sequence[SteppedLoop], squares: TransposingCopy) -> tuple[SteppedLoop, ...]:

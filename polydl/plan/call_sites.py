@@ -71,6 +71,7 @@ class CallSite:
             rows=gemm.rows,
             row_loops=step.rows,
             ahead=gemm.ahead,
+            stride_am=gemm.stride_am,
             stride_bn=gemm.stride_bn,
             stride_bk=gemm.stride_bk,
             copied=self.next_tile.share if self.next_tile else 0,
@@ -198,6 +199,7 @@ def _gemm_site(plan: NestPlan, match: GemmMatch, overwrites: bool, again: tuple[
         again_a=again[0],
         again_b=again[1],
         ordered=ordered,
+        stride_am=match.stride_am,
     )
 
 

@@ -213,7 +213,8 @@ def _match(scop: Scop, space: NestSpace, shape: Shape) -> Iterator[str]:
     form = match.form
     product = f"{form.c.array} += {form.a.array} * {form.b.array}"
     yield from wrapped(f"microkernel {match.kernel} for {product}: {roles}", "  ")
-    yield f"  lda {match.lda}, ldb {match.ldb}, ldc {match.ldc}"
+    rows_of_a = f", rows of A {match.stride_am} apart" if match.stride_am > 1 else ""
+    yield f"  lda {match.lda}{rows_of_a}, ldb {match.ldb}, ldc {match.ldc}"
     for loop, rows in shape.rows:
         yield f"  {counted(rows, 'row')} of n columns a call, along {names[loop]}"
     if shape.batch:

@@ -140,6 +140,29 @@ IN_C __m512i _mm512_mask_blend_epi16(__mmask32 mask, __m512i x, __m512i y)
     x.h[i] = mask >> i & 1 ? y.h[i] : x.h[i];
   return x;
 }
+/* Elements of ``bytes`` bytes of the lower or upper halves of both operands' quarters, in turn. */
+IN_C __m512i interleaved(__m512i x, __m512i y, int bytes, int upper)
+{
+  __m512i z;
+  for (int i = 0; i < 64; i += 16)
+    for (int j = 0; j < 8; j += bytes) {
+      memcpy(z.b + i + 2 * j, x.b + i + 8 * upper + j, (unsigned long)bytes);
+      memcpy(z.b + i + 2 * j + bytes, y.b + i + 8 * upper + j, (unsigned long)bytes);
+    }
+  return z;
+}
+IN_C __m512i _mm512_unpacklo_epi32(__m512i x, __m512i y) { return interleaved(x, y, 4, 0); }
+IN_C __m512i _mm512_unpackhi_epi32(__m512i x, __m512i y) { return interleaved(x, y, 4, 1); }
+IN_C __m512i _mm512_unpacklo_epi64(__m512i x, __m512i y) { return interleaved(x, y, 8, 0); }
+IN_C __m512i _mm512_unpackhi_epi64(__m512i x, __m512i y) { return interleaved(x, y, 8, 1); }
+/* Two quarters of the one and two of the other, two bits for the number of each. */
+IN_C __m512i _mm512_shuffle_i32x4(__m512i x, __m512i y, int places)
+{
+  __m512i z;
+  for (int i = 0; i < 4; ++i)
+    memcpy(z.b + 16 * i, (i < 2 ? &x : &y)->b + 16 * (places >> 2 * i & 3), 16);
+  return z;
+}
 IN_C __m512i _mm512_permutex2var_epi16(__m512i x, __m512i places, __m512i y)
 {
   for (int i = 0; i < 32; ++i)
