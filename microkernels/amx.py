@@ -53,6 +53,8 @@ from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
 _LEAST_GROUPS = 8  # of k in a tile product
 # The part of the second-level cache that A or B, split, takes at most in one call.
 _MOST = 0.75
+# Steps of k up to which a call sums over all of them.
+_LONGEST_SUM = 4096
 # Columns for which splitting and transposing a float of A takes as long as its products in vector registers.
 _FEW_COLUMNS = 2 * SIDE
 # Errors over those of sums of products of floats: one more rounding of half a product's in the sum of one product, of
@@ -137,7 +139,7 @@ class Amx(Microkernel):
     def sizes(self, role: Literal["m", "n", "k"], extent: int, vector_elements: int) -> tuple[int, ...]:  # noqa: ARG002
         """Large ones: an operand is split once for all that a call does with it, and C is read and written once."""
         if role == "k":
-            wanted, whole = [256, 128, 512, 64], extent <= 4096
+            wanted, whole = [256, 128, 512, 64], extent <= _LONGEST_SUM
         elif role == "m":
             wanted, whole = [128, 64, 256, 32, 512], extent <= 512
         else:

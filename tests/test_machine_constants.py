@@ -263,6 +263,7 @@ UNITS = ("CYCLES", "BYTES", "SECONDS", "OVERHEAD", "LATENCY", "BANDWIDTH", "GFLO
 CACHE_SIZED = range(1 << 13, 1 << 31)
 # What is no property of the processor that code is made for.
 KNOWN = {
+    ("microkernels/amx.py", "_LONGEST_SUM"),  # steps of k of a call
     ("microkernels/amx_operands.py", "_LINE_BYTES"),  # of every processor with tile registers
     ("microkernels/amx_operands.py", "_LINE"),  # columns are padded to so many elements
     ("microkernels/libxsmm.py", "_LONGEST_BATCH"),  # LIBXSMM's own limit
