@@ -34,7 +34,7 @@ def rows(tmp_path: Path, product: str = "A[i][k] * B[j][k]", **sizes: int | str)
 
 
 def space(scop: Scop, numerics: Numerics = "bounded", vector_bytes: int = 64) -> NestSpace:
-    (found,) = pipeline.space_on(scop, machine_with(1, vector_bytes), numerics=numerics).spaces
+    (found,) = pipeline.space_on(scop, machine_with(1, vector_bytes), numerics=numerics, microkernel="c").spaces
     return found
 
 
@@ -98,7 +98,7 @@ def test_other_nests_have_none(tmp_path: Path, product: str, sizes: dict[str, in
 def test_blocks_are_predicted_to_take_less_than_loops_as_they_stand(tmp_path: Path) -> None:
     scop = rows(tmp_path, m=128, n=128, k=1024)
     machine = machine_with(1, 64)
-    variants = pipeline.generate_variants(scop, machine=machine, max_variants=60)
+    variants = pipeline.generate_variants(scop, machine=machine, max_variants=60, microkernel="c")
     candidates = pipeline.candidates(scop, [each for each in variants if not each.rewrites], machine=machine)
     best = min(candidates, key=lambda candidate: candidate.cycles[0])
     # All multiply-adds, two vectors a cycle, and no more than a half besides.
@@ -120,7 +120,9 @@ def test_blocks_compute_what_the_source_does(tmp_path: Path, product: str, sizes
     scop = rows(tmp_path, product, **sizes)
     machine = machine_with(1, 32)
     variants = [
-        each for each in pipeline.generate_variants(scop, machine=machine, max_variants=24) if len(each.steps) > 2
+        each
+        for each in pipeline.generate_variants(scop, machine=machine, max_variants=24, microkernel="c")
+        if len(each.steps) > 2
     ]
     kernels = [pipeline.kernel(pipeline.apply(scop, each, machine=machine), 32) for each in variants]
     assert any("polydl_sum0_1_1" in kernel.c for kernel in kernels)

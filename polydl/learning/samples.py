@@ -43,7 +43,7 @@ def describe(candidate: Candidate, *, default: bool) -> dict[str, Any]:
         "traffic": [list(levels) for levels in candidate.traffic],
         "parallel_iterations": list(candidate.parallel_iterations),
         "starts": list(candidate.starts),
-        "microkernels": [asdict(use) for use in candidate.microkernels],
+        "microkernels": [_fields(use) for use in candidate.microkernels],
         "calls": list(candidate.calls),
         "flops": candidate.flops,
         "footprint": candidate.footprint,
@@ -72,6 +72,11 @@ def candidate_of(record: Record) -> Candidate:
         footprint=features["footprint"],
         families=families(record.variant.rewrites),
     )
+
+
+def _fields(use: MicrokernelUse) -> dict[str, Any]:
+    """What ``_use`` makes a call of. Records of before operands were read row by row don't say that A is contiguous."""
+    return {name: value for name, value in asdict(use).items() if (name, value) != ("stride_am", 1)}
 
 
 def _use(fields: Mapping[str, Any]) -> MicrokernelUse:
