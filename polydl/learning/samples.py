@@ -43,7 +43,7 @@ def describe(candidate: Candidate, *, default: bool) -> dict[str, Any]:
         "traffic": [list(levels) for levels in candidate.traffic],
         "parallel_iterations": list(candidate.parallel_iterations),
         "starts": list(candidate.starts),
-        "microkernels": [asdict(use) for use in candidate.microkernels],
+        "microkernels": [_fields(use) for use in candidate.microkernels],
         "calls": list(candidate.calls),
         "flops": candidate.flops,
         "footprint": candidate.footprint,
@@ -72,6 +72,14 @@ def candidate_of(record: Record) -> Candidate:
         footprint=features["footprint"],
         families=families(record.variant.rewrites),
     )
+
+
+def _fields(use: MicrokernelUse) -> dict[str, Any]:
+    """What records have of a call: of rows of A only where their elements do not lie side by side, as older ones."""
+    fields = asdict(use)
+    if use.stride_am == 1:
+        del fields["stride_am"]
+    return fields
 
 
 def _use(fields: Mapping[str, Any]) -> MicrokernelUse:
