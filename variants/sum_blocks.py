@@ -1,9 +1,9 @@
 """Register blocks of plain loops for products whose operands are both contiguous along the sum.
 
-The layout of a linear layer with weights in rows: ``C[i][j] += A[i][k] * B[j][k]``. No microkernel takes it without a
-copy of one operand, since none of the output's loops is contiguous in an operand. Vectors are filled along the sum,
-each lane with a sum of its own, and a few iterations of two loops over outputs run at once in it: what they read in
-common is loaded once, and the sums of a block hide each other's latency. Rules that keep the blocks few, each by an
+The layout of a linear layer with weights in rows: ``C[i][j] += A[i][k] * B[j][k]``. Most microkernels take it only
+after a copy of one operand, since none of the output's loops is contiguous in an operand. Vectors are filled along the
+sum, each lane with a sum of its own, and a few iterations of two loops over outputs run at once in it: what they read
+in common is loaded once, and the sums of a block hide each other's latency. Rules that keep the blocks few, each by an
 argument that holds for any nest:
 
 * the sum runs through at least ``FEWEST_VECTORS`` vectors, so that adding up lanes takes less than what they sum;
