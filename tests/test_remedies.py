@@ -80,10 +80,10 @@ CASES = {
         "write a[i] with a loop counter i, and leave a where it is",
         f"void f(float *a, const float *b)\n{{\n{SCALED}}}\n",
     ),
-    "a pointer with an offset": Case(
-        f"void f(float *a, const float *b)\n{{\n{LOOP}    a[i] = 2 * *(b + i);\n}}\n",
+    "a pointer with an offset in a macro": Case(
+        f"#define AT(p, i) (*((p) + (i)))\nvoid f(float *a, const float *b)\n{{\n{LOOP}    a[i] = 2 * AT(b, i);\n}}\n",
         "dereferencing a pointer",
-        "*(b + i)",
+        "AT(b, i)",
         "p[i] for *(p + i)",
         f"void f(float *a, const float *b)\n{{\n{SCALED}}}\n",
     ),

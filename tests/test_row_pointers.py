@@ -86,7 +86,7 @@ def test_elements_of_pointers_to_rows_are_those_of_the_arrays(tmp_path: Path) ->
         simple("i * 8", counter="i"),
         simple("skip", "skip += 8;"),
         simple("i * 8", "row += 1;"),
-        simple("i * 8", "out[i] = *row;"),
+        simple("i * 8", "out[i] = *row++;"),
         simple("(int)a[i]"),
         simple("i * 8").replace("const float *row = a", "const int *row = (const int *)a"),
     ],

@@ -23,7 +23,7 @@ from polydl.frontend.child import answer
 from polydl.frontend.conversions import conversions
 from polydl.frontend.counters import LIMITS
 from polydl.frontend.excerpt import excerpt
-from polydl.frontend.facts import ReplacedPointer
+from polydl.frontend.facts import Branch, ReplacedPointer
 from polydl.frontend.function_reader import FunctionReader, Variable
 from polydl.frontend.index_functions import index_edits
 from polydl.frontend.known_values import (
@@ -36,6 +36,7 @@ from polydl.frontend.known_values import (
     value_edits,
 )
 from polydl.frontend.macro_uses import check_macros, has_conditions, inactive
+from polydl.frontend.pointer_sums import sum_edits
 from polydl.frontend.regions import MarkedRegion, check_blocks, choose, functions_of, marked_regions
 from polydl.frontend.reserved_names import HEADERS, check_names, conflict
 from polydl.frontend.row_pointers import pointer_edits
@@ -212,6 +213,7 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
         if not edits and request["original"] is None:
             edits, replaced = pointer_edits(reader)
             pointers += [_traced(each, view) for each in replaced]
+            edits = edits or sum_edits(reader)
         edits = edits or written_out_edits(reader)
         edits = edits or successive_edits(reader)
         edits = edits or index_edits(reader)
@@ -246,10 +248,7 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
         "constructs": [
             asdict(construct) | {"offset": view.origins[construct.offset]} for construct in reader.constructs
         ],
-        "branches": [
-            asdict(branch) | {"offset": view.origins[branch.offset], "end": view.origins[branch.end]}
-            for branch in reader.branches
-        ],
+        "branches": [_branch(branch, view, text) for branch in reader.branches],
         "callees": [asdict(reader.callees[name]) for name in sorted(reader.callees)],
         "cast_types": reader.cast_types,
     }
@@ -314,6 +313,12 @@ def _signature(function: Any, names: list[str], view: EditedText) -> dict[str, A
         "extent": [view.origins[offset] for offset in _extent(function)],
         "parameters": parameters,
     }
+
+
+def _branch(branch: Branch, view: EditedText, text: str) -> dict[str, Any]:
+    """A branch with its places and its header in the original text."""
+    places = {name: view.origins[getattr(branch, name)] for name in ("offset", "body", "end")}
+    return asdict(branch) | places | {"header": one_line(text[places["offset"] : places["body"]], 120)}
 
 
 def _traced(pointer: ReplacedPointer, view: EditedText) -> dict[str, Any]:

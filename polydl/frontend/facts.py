@@ -139,9 +139,11 @@ class Branch:
     kind: BranchKind
     #: of its first character in the text
     offset: int
+    #: of what it controls; behind its last character if that is nothing
+    body: int
     #: behind its last character
     end: int
-    #: its text, for messages
+    #: its text in front of that, for messages
     header: str
     #: whether elements of arrays decide it
     data_dependent: bool

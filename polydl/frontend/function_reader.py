@@ -194,8 +194,9 @@ class FunctionReader:
         if visit is not None:
             visit()
         start, end = cursor.extent.start.offset, cursor.extent.end.offset
-        header = self.text[start : body.extent.start.offset if body is not None else end]
-        self.branches.append(Branch(kind, start, end, one_line(header, 120), self._data_in_control))
+        inside = body.extent.start.offset if body is not None else end
+        header = one_line(self.text[start:inside], 120)
+        self.branches.append(Branch(kind, start, inside, end, header, self._data_in_control))
         self._data_in_control = outer
 
     def _controlled(self, cursor: Any) -> None:

@@ -16,7 +16,7 @@ from clang.cindex import CursorKind, StorageClass, TypeKind
 from polydl.frontend.c_types import shape_of
 from polydl.frontend.facts import ReplacedPointer
 from polydl.frontend.function_reader import FunctionReader, Variable
-from polydl.frontend.operators import ADD, ADDRESS_OF, binary_operator, unary_operator
+from polydl.frontend.operators import ADD, ADDRESS_OF, SUBTRACT, binary_operator, unary_operator
 from polydl.frontend.source import Edit, without_comments
 from polydl.frontend.walk import initializer_of, key_of, preorder
 
@@ -30,8 +30,8 @@ _OFFSETS = (
 
 
 @dataclass(frozen=True)
-class _RowPart:
-    """What a pointer points to."""
+class ArrayPart:
+    """A place in an array that something points to."""
 
     #: an array or a pointer, or an element of one that is an array, as it is written
     array: str
@@ -74,7 +74,7 @@ def _uses(cursors: list[Any]) -> Mapping[str, list[Any]]:
     uses: dict[str, list[Any]] = {}
     for cursor in cursors:
         if cursor.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR:
-            base = _inside(next(iter(cursor.get_children())))
+            base = inside(next(iter(cursor.get_children())))
             if base.kind == CursorKind.DECL_REF_EXPR and base.referenced is not None:
                 uses.setdefault(key_of(base.referenced), []).append(cursor)
     return uses
@@ -107,36 +107,41 @@ def _replacement(
     return ReplacedPointer(variable.name, variable.offset, places), edits
 
 
-def _part(cursor: Any, reader: FunctionReader, text: str) -> _RowPart | None:
+def _part(cursor: Any, reader: FunctionReader, text: str) -> ArrayPart | None:
     """What a pointer is set to where it is declared; None for anything but a place in an array of its own type."""
     value = initializer_of(cursor)
-    return None if value is None else _place(value, _elements(cursor.type), reader, text)
+    return None if value is None else part_of(value, elements_of(cursor.type), reader, text)
 
 
-def _place(value: Any, elements: str, reader: FunctionReader, text: str) -> _RowPart | None:
-    value = _inside(value)
+def part_of(value: Any, elements: str, reader: FunctionReader, text: str) -> ArrayPart | None:
+    """The place in an array that an expression points to, if its elements have that type; None for anything else."""
+    value = inside(value)
     if value.kind in (CursorKind.DECL_REF_EXPR, CursorKind.ARRAY_SUBSCRIPT_EXPR):
-        written = _written(value, text)
+        name = written(value, text)
         variables = _variables(value, reader, arrays=1)
-        if written is None or not variables or _elements(value.type) != elements:
+        if name is None or not variables or elements_of(value.type) != elements:
             return None
-        return _RowPart(written, (), variables)
+        return ArrayPart(name, (), variables)
     operands = list(value.get_children())
+    negative = False
     if value.kind == CursorKind.UNARY_OPERATOR and unary_operator(value) == ADDRESS_OF:
-        element = _inside(operands[0])
+        element = inside(operands[0])
         if element.kind != CursorKind.ARRAY_SUBSCRIPT_EXPR:
             return None
         operands = list(element.get_children())
-    elif value.kind != CursorKind.BINARY_OPERATOR or binary_operator(value) != ADD:
+    elif value.kind != CursorKind.BINARY_OPERATOR or binary_operator(value) not in (ADD, SUBTRACT):
         return None
-    elif _elements(operands[0].type) == "":
+    elif binary_operator(value) == SUBTRACT:
+        negative = True
+    elif elements_of(operands[0].type) == "":
         operands.reverse()
     base, offset = operands
-    part, written = _place(base, elements, reader, text), _written(offset, text)
+    part, term = part_of(base, elements, reader, text), written(offset, text)
     variables = _variables(offset, reader)
-    if part is None or written is None or variables is None:
+    if part is None or term is None or variables is None:
         return None
-    return replace(part, offsets=(*part.offsets, written), variables=(*part.variables, *variables))
+    term = f"-({term})" if negative else term
+    return replace(part, offsets=(*part.offsets, term), variables=(*part.variables, *variables))
 
 
 def _variables(cursor: Any, reader: FunctionReader, arrays: int = 0) -> tuple[Variable, ...] | None:
@@ -156,7 +161,7 @@ def _variables(cursor: Any, reader: FunctionReader, arrays: int = 0) -> tuple[Va
     return tuple(found) if len(found) - len(integers) == arrays else None
 
 
-def _lasts(pointer: Variable, part: _RowPart, reader: FunctionReader, text: str) -> bool:
+def _lasts(pointer: Variable, part: ArrayPart, reader: FunctionReader, text: str) -> bool:
     """Whether the part is the same wherever the pointer is known, and its words mean the same there."""
     scope = range(pointer.offset, pointer.scope_end)
     for variable in part.variables:
@@ -170,7 +175,7 @@ def _lasts(pointer: Variable, part: _RowPart, reader: FunctionReader, text: str)
     return pointer.scope_end >= 0 and not hides and "#" not in text[scope.start : scope.stop]
 
 
-def _elements(type_: Any) -> str:
+def elements_of(type_: Any) -> str:
     """The type of the elements of a pointer or of an array, without ``const``; "" for another type."""
     canonical = type_.get_canonical()
     if canonical.kind == TypeKind.POINTER:
@@ -182,13 +187,13 @@ def _elements(type_: Any) -> str:
     return " ".join(word for word in str(inner.get_canonical().spelling).split() if word != "const")
 
 
-def _written(cursor: Any, text: str) -> str | None:
+def written(cursor: Any, text: str) -> str | None:
     """An expression as it stands in the text; None if it is not whole there."""
-    written = " ".join(text[cursor.extent.start.offset : cursor.extent.end.offset].split())
-    return written if written and written.count("(") == written.count(")") and "=" not in written else None
+    words = " ".join(text[cursor.extent.start.offset : cursor.extent.end.offset].split())
+    return words if words and words.count("(") == words.count(")") and "=" not in words else None
 
 
-def _inside(cursor: Any) -> Any:
+def inside(cursor: Any) -> Any:
     """An expression without parentheses and conversions around it."""
     while cursor.kind in _TRANSPARENT and len(children := list(cursor.get_children())) == 1:
         [cursor] = children

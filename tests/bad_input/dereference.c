@@ -1,8 +1,7 @@
+#define AT(p, i) (*((p) + (i)))
 void f(float *a)
 {
-#pragma scop
   for (int i = 0; i < 16; ++i)
-    *(a + i) = 0;
-#pragma endscop
+    AT(a, i) = 0;
 }
 // expect: UnsupportedConstructError | line 5 | dereferenc
