@@ -29,15 +29,16 @@ AFTER = Attach("S2", "S1", "last")
 
 
 def tilings(kernel: str) -> dict[str, tuple[Step, ...]]:
-    """A call's tile is whole; it has last tiles of m and n; sums go on in later calls; a call has several products."""
+    """A call's tile is whole; there are last tiles of m, or of n as well; sums go on in later calls; a call has several
+    products."""
     microkernel = UseMicrokernel(1, kernel, "k", "x", "c", (), ("y",))
     found: dict[str, tuple[Step, ...]] = {
         "whole": (Tile(1, "y", (3,)), microkernel, Interchange(1, ("t", "s", "y_t1"))),
+        # Tile registers take no fewer than 16 rows and columns.
         "last tiles": (
-            Tile(1, "k", (32,)),
-            Tile(1, "x", (20,)),
+            Tile(1, "k", (24,)),
             UseMicrokernel(1, kernel, "k", "x", "c", (), ()),
-            Interchange(1, ("t", "s", "y", "k_t1", "x_t1")),
+            Interchange(1, ("t", "s", "y", "k_t1")),
         ),
         "several calls": (
             Tile(1, "c", (16,)),
@@ -51,6 +52,12 @@ def tilings(kernel: str) -> dict[str, tuple[Step, ...]]:
         ),
     }
     if kernel == "c":
+        found["few in last tiles"] = (
+            Tile(1, "k", (32,)),
+            Tile(1, "x", (20,)),
+            UseMicrokernel(1, kernel, "k", "x", "c", (), ()),
+            Interchange(1, ("t", "s", "y", "k_t1", "x_t1")),
+        )
         # Vectors overlap; rows are dot products; they are fewer than a vector's.
         for rows in (19, 33, 9):
             found[f"{rows} rows"] = (
@@ -122,7 +129,11 @@ def test_blocks_are_finished_in_the_call(kernel: str, name: str, tmp_path: Path)
     scop = parse(tmp_path, source)
     machine = Machine.detect(threads=1)
     space = pipeline.space_on(scop, machine)
-    variants = [Variant((BEFORE, AFTER, *steps)) for steps in tilings(kernel).values()]
+    tried = tilings(kernel)
+    if (kernel, name) == ("c-amx", "bytes"):
+        # Sixteen steps, in fours, are too few for a tile.
+        del tried["several calls"]
+    variants = [Variant((BEFORE, AFTER, *steps)) for steps in tried.values()]
     assert variants
     for variant in variants:
         assert space.apply(variant).violations == ()

@@ -1,3 +1,4 @@
+#ifndef polydl_transpose
 #include <string.h>
 #ifdef __GNUC__
 #ifdef __clang__
@@ -83,3 +84,4 @@ static inline void polydl_transpose_bytes(void *target, long to_row, const void 
 }
 #define polydl_transpose(to, to_row, from, from_row, rows, columns)                                                    \
   polydl_transpose_bytes(to, to_row, from, from_row, rows, columns, (long)sizeof *(to))
+#endif

@@ -6,10 +6,10 @@ code was generated with (``translation_unit.generate``).
 
 from __future__ import annotations
 
-from polydl.codegen.support import SUPPORT
+from polydl.codegen.support import SUPPORT, TRANSPOSE
 
-# Of team.py, dealt.py, kept_memory.py, translation_unit.py, and of harnesses. Those of processor.py need not be there
-# twice.
+# Of team.py, dealt.py, kept_memory.py, translation_unit.py, and of harnesses. Those of processor.py and of copies that
+# transpose need not be there twice.
 _NAMES = """
 polydl_team polydl_call polydl_now polydl_read polydl_write polydl_begin polydl_between polydl_end
 polydl_has_threads
@@ -19,7 +19,7 @@ polydl_own_memory polydl_kept polydl_drop polydl_leave polydl_enter polydl_reser
 polydl_once polydl_setup
 polydl_invoke polydl_global polydl_prepare polydl_buffer
 """
-UNIT_NAMES = (*_NAMES.split(), *SUPPORT)
+UNIT_NAMES = (*_NAMES.split(), *(name for name in SUPPORT if name != TRANSPOSE))
 
 
 def tuned_name(function: str) -> str:

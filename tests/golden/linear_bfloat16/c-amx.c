@@ -450,7 +450,9 @@ POLYDL_BFLOAT16_FUNCTION bfloat16 float_to_bfloat16(float x)
 
 #endif
 
-enum { ROWS = 32, OUTPUTS = 96, INPUTS = 160 };
+#define ROWS 32
+#define OUTPUTS 96
+#define INPUTS 160
 /* for this one */
 #define linear_bfloat16 polydl_tuned_linear_bfloat16
 #if defined __GNUC__ && !defined __clang__

@@ -1,7 +1,9 @@
 /* A linear layer of bfloat16s, summed as float: rows of inputs by rows of weights, then ReLU. */
 #include <polydl/bfloat16.h>
 
-enum { ROWS = 32, OUTPUTS = 96, INPUTS = 160 };
+#define ROWS 32
+#define OUTPUTS 96
+#define INPUTS 160
 
 void linear_bfloat16(float y[ROWS][OUTPUTS], const bfloat16 x[ROWS][INPUTS], const bfloat16 w[OUTPUTS][INPUTS])
 {
