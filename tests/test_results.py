@@ -212,6 +212,8 @@ def by_size(*cases: tuple[str, str, list[object]]) -> list[ParameterSet]:
             "experiments.fusion.sequences",
             ["--out", DATA / "fusion-sequences-zen5.json", "--table"],
         ),
+        ("2026-11-28-xeon", "experiments.rows_by_rows", ["table", DATA / "rows-by-rows-xeon.jsonl"]),
+        ("2026-11-28-xeon", "experiments.rows_by_rows", ["table", DATA / "rows-by-rows-xeon-before.jsonl"]),
         ("2026-11-26-epyc-zen5", "experiments.narrow_types", ["table", DATA / "narrow-types-zen5.jsonl"]),
         ("2026-11-26-epyc-zen5", "experiments.quantized_layers", ["table", DATA / "quantized-layers-zen5.jsonl"]),
         ("2026-11-26-epyc-zen5", "experiments.layers", ["table", DATA / "resnet-zen5-28.json.xz"]),
