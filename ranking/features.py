@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from polydl.contracts import Candidate
+from polydl.contracts.microkernel import LONGEST_GROUP
 from polydl.ir.kernel import MicrokernelUse
 from polydl.machine import Machine
 from polydl.ranking.cost_model import Numbers, Times, predicted_times
@@ -234,7 +235,7 @@ def _calls(numbers: Numbers, at_run_time: Numbers, machine: Machine) -> Numbers:
     first, second = machine.caches[0].bytes, machine.caches[min(1, len(machine.caches) - 1)].bytes
     operands = [bytes_a * m * depth, bytes_b * columns * depth, bytes_c * m * columns]
     # All steps of k side by side in rows of A; groups of two or four of them make columns.
-    by_row = (lda == 1) & (stride_am > 4)
+    by_row = (lda == 1) & (stride_am > LONGEST_GROUP)
     number, length, apart = np.where(by_row, (m * batch, k, stride_am), (depth, m, lda))
     # Of each operand: how many runs through memory, how long each is, and how far apart they are.
     blocks = [

@@ -23,6 +23,8 @@ from polydl.machine.core import Core
 from polydl.machine.processors import WIDE_CORE
 
 Requirement = Literal["zero", "one", "two", "four", "many", "any"]
+#: Steps of k that lie side by side where A is in groups, at most: more are rows.
+LONGEST_GROUP = 4
 # What a microkernel may do beyond adding a product to C: columns in several rows, C written without being read,
 # fetching the next tile of A while it computes or packing it where later calls read it, working on copies of its
 # operands (so that hundreds of columns pay), and handing over each part of C after its last store.

@@ -34,12 +34,13 @@ def check_finite(domain: isl.Set, offset: int, facts: SourceFacts, place: Place)
         # isl_set_dim_has_upper_bound takes counters that step over their bound for bounded.
         if domain.dim_min_val(position).is_neginfty() or domain.dim_max_val(position).is_infty():
             loop = loops[min(position, len(loops) - 1)] if loops else None
-            other = ", or compare with < or >" if loop is not None and "!=" in loop.header else ""
+            construct = place.between(loop.offset, loop.body) if loop is not None else place.quote(offset)
+            other = ", or compare with < or >" if loop is not None and "!=" in construct else ""
             raise UnsupportedConstructError(
                 "this loop never ends",
                 file=place.file,
                 line=place.line(loop.offset if loop is not None else offset),
-                construct=loop.header if loop is not None else place.quote(offset),
+                construct=construct,
                 remedy=f"give the loop a bound that its counter reaches{other}",
             )
 

@@ -55,7 +55,7 @@ def check_whole_loops(facts: SourceFacts, start: int, end: int, place: Place) ->
         "pet can model only a part of this loop",
         file=place.file,
         line=place.line(outermost.offset),
-        construct=outermost.header,
+        construct=place.between(outermost.offset, outermost.body),
         remedy="enclose the part that is meant in #pragma scop and #pragma endscop, and see what pet says about it",
     )
 
@@ -271,13 +271,14 @@ def data_dependent(facts: SourceFacts, offset: int, place: Place) -> Unsupported
         "those over the rows of a sparse matrix, can't be modelled",
     }
     subject = names.get(innermost.kind, f"the {innermost.kind} depends") if innermost is not None else "it depends"
-    if innermost is not None and not innermost.data_dependent and _ON_BITS.search(innermost.header):
+    construct = place.between(innermost.offset, innermost.body) if innermost is not None else place.quote(where)
+    if innermost is not None and not innermost.data_dependent and _ON_BITS.search(construct):
         remedies["if"] = "ask with / and %, for counters that are not negative: i & 1 is i % 2, and i >> 4 is i / 16"
     return UnsupportedConstructError(
         f"whether a statement runs isn't an affine condition on the loop counters: {subject} on data",
         file=place.file,
         line=place.line(where),
-        construct=innermost.header if innermost is not None else place.quote(where),
+        construct=construct,
         remedy=remedies.get(innermost.kind if innermost is not None else "", "take it out of the region"),
     )
 
@@ -361,7 +362,7 @@ def nothing_runs(facts: SourceFacts, start: int, end: int, place: Place) -> NoSc
         "no iteration of the loops runs, so there is nothing to optimize",
         file=place.file,
         line=place.line(offset),
-        construct=loops[0].header if loops else None,
+        construct=place.between(offset, loops[0].body) if loops else None,
         remedy="check the loop bounds, and the sizes that -D gives",
     )
 

@@ -248,7 +248,7 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
         "constructs": [
             asdict(construct) | {"offset": view.origins[construct.offset]} for construct in reader.constructs
         ],
-        "branches": [_branch(branch, view, text) for branch in reader.branches],
+        "branches": [_branch(branch, view) for branch in reader.branches],
         "callees": [asdict(reader.callees[name]) for name in sorted(reader.callees)],
         "cast_types": reader.cast_types,
     }
@@ -315,10 +315,9 @@ def _signature(function: Any, names: list[str], view: EditedText) -> dict[str, A
     }
 
 
-def _branch(branch: Branch, view: EditedText, text: str) -> dict[str, Any]:
-    """A branch with its places and its header in the original text."""
-    places = {name: view.origins[getattr(branch, name)] for name in ("offset", "body", "end")}
-    return asdict(branch) | places | {"header": one_line(text[places["offset"] : places["body"]], 120)}
+def _branch(branch: Branch, view: EditedText) -> dict[str, Any]:
+    """A branch with its places in the original text."""
+    return asdict(branch) | {name: view.origins[getattr(branch, name)] for name in ("offset", "body", "end")}
 
 
 def _traced(pointer: ReplacedPointer, view: EditedText) -> dict[str, Any]:

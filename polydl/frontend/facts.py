@@ -143,8 +143,6 @@ class Branch:
     body: int
     #: behind its last character
     end: int
-    #: its text in front of that, for messages
-    header: str
     #: whether elements of arrays decide it
     data_dependent: bool
 

@@ -195,8 +195,7 @@ class FunctionReader:
             visit()
         start, end = cursor.extent.start.offset, cursor.extent.end.offset
         inside = body.extent.start.offset if body is not None else end
-        header = one_line(self.text[start:inside], 120)
-        self.branches.append(Branch(kind, start, inside, end, header, self._data_in_control))
+        self.branches.append(Branch(kind, start, inside, end, self._data_in_control))
         self._data_in_control = outer
 
     def _controlled(self, cursor: Any) -> None:

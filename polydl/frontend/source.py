@@ -199,6 +199,10 @@ class Place:
         """The line at an offset."""
         return one_line(self.text.split("\n")[self.line(offset) - 1])
 
+    def between(self, start: int, end: int) -> str:
+        """What stands between two offsets, such as the header of a loop."""
+        return one_line(self.text[start:end], 120)
+
 
 def line_of(text: str, offset: int) -> int:
     """The 1-based line of an offset."""

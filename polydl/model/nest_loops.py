@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from polydl.contracts.microkernel import LONGEST_GROUP
 from polydl.ir.affine import Box
 from polydl.ir.scop import Scop
 from polydl.machine import Core
 from polydl.plan.nest_plan import NestPlan
 from polydl.plan.transposing_copies import TransposingCopy, transposing_copy
-
-# Steps of k that lie side by side where A is in groups, at most.
-_LONGEST_GROUP = 4
 
 
 class SteppedLoop(NamedTuple):
@@ -81,7 +79,7 @@ def _line_of_a(scop: Scop, plan: NestPlan, roles: tuple[int, int, int], core: Co
     statement = scop.statement(plan.nest.statements[0])
     for access in statement.reads:
         m, n, k = (scop.stride(access, loop) for loop in roles)
-        if n == 0 and k == 1 and m > _LONGEST_GROUP:
+        if n == 0 and k == 1 and m > LONGEST_GROUP:
             return max(1, core.line_bytes // scop.array(access.array).element_bytes)
     return None
 

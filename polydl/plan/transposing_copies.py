@@ -40,8 +40,11 @@ def transposing_copy(scop: Scop, plan: NestPlan) -> TransposingCopy | None:
     if len(plan.nest.statements) > 1 or plan.inner or plan.nest.call is not None or plan.streamed or plan.vector_bytes:
         return None
     statement = scop.statement(plan.nest.statements[0])
+    # Asked of every nest: few copy anything.
+    if not _copies(scop, statement):
+        return None
     running = [(loop, count) for loop, count in zip(plan.loops, trips(plan), strict=True) if count > 1]
-    if len(running) < 2 or not _copies(scop, statement) or not all(_is_simple(loop) for loop, _ in running[-2:]):
+    if len(running) < 2 or not all(_is_simple(loop) for loop, _ in running[-2:]):
         return None
     [target], [source] = statement.writes, statement.reads
     *around, columns = running
