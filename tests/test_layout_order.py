@@ -19,7 +19,7 @@ ALIKE = {
     "every other element": ("u[i][2 * j][k] = x[i][j][k];", "ijk"),
 }
 OTHERS = {
-    "a transposition": "y[i][j][k] = x[i][k][j];",
+    "a transposition that computes": "y[i][j][k] = 2 * x[i][k][j];",
     "a neighbour": "y[i][j][k] = x[i][j][k] + x[i][j][k + 1];",
     "a sum": "b[j] += x[i][j][k];",
     "sums of long rows": "b[k] += x[i][j][k];",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from random import Random
 
 import pytest
 from computed import check_kernels, parse
@@ -12,6 +13,8 @@ from marks import parametrized
 from polydl import pipeline
 from polydl.ir.numerics import Numerics
 from polydl.ir.scop import Scop
+from polydl.microkernels.amx import AMX
+from polydl.variants.build_space import build_space
 from polydl.variants.register_blocks import RegisterBlock
 from polydl.variants.space import NestSpace
 from polydl.variants.sum_blocks import FEWEST_VECTORS
@@ -49,6 +52,19 @@ def test_vectors_run_along_the_sum_with_rows_of_both_operands_inside(tmp_path: P
     assert {block.terms for block in found} == {()}
     costs = [block.cycles_per_operation for block in found]
     assert costs == sorted(costs)
+
+
+def test_blocks_stand_beside_calls_that_take_rows_by_rows(tmp_path: Path) -> None:
+    scop = rows(tmp_path, m=256, n=256)
+    space = build_space(scop, (AMX,), machine_with(1, 64))
+    (nest,) = space.spaces
+    assert {shape.match.kernel if shape.match else "" for shape in nest.shapes} == {"c-amx", ""}
+    assert nest.called
+    assert space.reports[0].kernel == "c-amx"
+    costs = [shape.cycles_per_operation for shape in nest.shapes]
+    assert costs == sorted(costs)
+    chosen = {choice.shape.match is None for choice in (nest.sample(Random(seed)) for seed in range(40)) if choice}
+    assert chosen == {True, False}
 
 
 @pytest.mark.parametrize(("vector_bytes", "registers"), [(64, 32), (32, 16)])

@@ -76,6 +76,11 @@ def test_tiles_of_a_loop_are_rows_of_their_own(tmp_path: Path) -> None:
     assert rows_and_columns(copy(tmp_path), *outside) is None
 
 
+def test_copies_in_squares_have_one_order(tmp_path: Path) -> None:
+    (nest,) = pipeline.space_on(copy(tmp_path), machine_with(1, 64)).spaces
+    assert {choice.order for choice in nest.choices} == {("a", "b", "x")}
+
+
 def test_what_converts_or_computes_is_no_copy(tmp_path: Path) -> None:
     order = Interchange(0, ("a", "b", "x"))
     assert rows_and_columns(copy(tmp_path, kind="float", other="double"), order) is None

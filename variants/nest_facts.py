@@ -15,6 +15,7 @@ from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.machine import Machine
 from polydl.plan.nest_plan import loop_bounds
+from polydl.plan.transposing_copies import order_in_squares
 from polydl.poly.domains import sums_run_alike
 from polydl.poly.legality import Directions, order_is_legal, sums_are_legal
 from polydl.poly.nests import Nest
@@ -79,6 +80,11 @@ class NestFacts:
     def plain(self) -> bool:
         """Whether the loops are plain ones to the innermost: neither a microkernel nor a call of the source's own."""
         return self.shapes[0].plain and self.nest.call is None
+
+    @cached_property
+    def called(self) -> bool:
+        """Whether a microkernel takes its innermost loops in some shape."""
+        return any(shape.match is not None for shape in self.shapes)
 
     @cached_property
     def call_loops(self) -> tuple[str, ...]:
@@ -191,7 +197,7 @@ class NestFacts:
         """The one order of the loops that run more than once that plain loops need; None if there are more."""
         if not self.plain or not self.nest.loops:
             return None
-        order = layout_order(
+        order = order_in_squares(self.scop, self.nest) or layout_order(
             self.scop,
             self.nest.statements,
             self.nest.loops,

@@ -83,7 +83,7 @@ def _extended(space: VariantSpace, pins: Sequence[_Pin]) -> VariantSpace:
         asked = nest
         for pin in pins if not nest.settled else ():
             asked = pin.extended(asked)
-        without = report.kernel is not None and asked.shapes[0].match is None
+        without = report.kernel is not None and not asked.called
         refusals = {"": NoMatch("a pin leaves out microkernels")}
         reports.append(replace(report, kernel=None, refusals=refusals) if without else report)
         spaces.append(asked)
@@ -189,7 +189,7 @@ def _tile(text: str, loop: str, size: int) -> _Pin:
 
     def others(nest: NestSpace) -> list[str]:
         if loop in nest.model.tiled:
-            called = nest.shapes[0].match is not None and size < nest.extents[loop]
+            called = nest.called and size < nest.extents[loop]
             beside = [f"{text} beside microkernel=none"] if called else []
             return [*(f"tile {loop}={each}" for each in (0, *sizes(nest))), *beside]
         return [f"tile {each}=0" for each in nest.model.tiled]
@@ -217,7 +217,7 @@ def _microkernel(text: str, name: str) -> _Pin:
         return [f"microkernel={kernel}" for kernel in dict.fromkeys((*kernels(nest), "none"))]
 
     def extended(nest: NestSpace) -> NestSpace:
-        if name != "none" or nest.shapes[0].match is None:
+        if name != "none" or not nest.called:
             return nest
         return replace(nest, shapes=plain_shapes(nest.scop, nest.nest, nest.directions, nest.machine))
 

@@ -14,8 +14,9 @@ from polydl.match.product import GemmMatch, NoMatch
 from polydl.plan.nest_plan import loop_bounds
 from polydl.plan.rewriting import RewrittenScop
 from polydl.plan.streaming import streamable
+from polydl.poly.legality import Directions
 from polydl.poly.nests import Nest, distributed
-from polydl.variants.shapes import Shape, best_shapes, plain_shapes, shapes_of
+from polydl.variants.shapes import Shape, best_shapes, by_cycles, plain_shapes, shapes_of, sum_shapes
 from polydl.variants.space import MINOR_SHARE, NestSpace
 from polydl.variants.variant_space import NestReport, VariantSpace
 
@@ -29,12 +30,12 @@ def space_of(
     spaces, reports = [], []
     work = {nest.index: _accesses(scop, nest) for nest in nests}
     for nest in nests:
-        shapes, kernel, refusals = _nest_shapes(scop, nest, kernels, matches, machine)
-        if not left.reassociate:
-            shapes = tuple(shape for shape in shapes if _sums_forwards(scop, nest, shape)) or (Shape(None),)
-            kernel = kernel if shapes[0].match is not None else None
         way = left.directions[nest.index]
-        if shapes[0].match is None:
+        shapes, refusals = _nest_shapes(scop, nest, kernels, matches, way, machine)
+        if not left.reassociate:
+            shapes = tuple(shape for shape in shapes if _sums_forwards(scop, nest, shape))
+        kernel = next((shape.match.kernel for shape in shapes if shape.match is not None), None)
+        if kernel is None:
             shapes = plain_shapes(scop, nest, way, machine)
         # In loops of isl's there is nothing left to decide.
         fixed = any(group.fixed and nest.statements[0] in group.statements for group in scop.shared)
@@ -43,7 +44,8 @@ def space_of(
         own_threads = 1 if outside or fixed else machine.threads
         streams = _past_caches(scop, nests, nest, machine.second_cache_bytes)
         space = NestSpace(scop, nest, way, shapes, machine, own_threads, minor, streamable=streams)
-        if kernel is not None and not any(space.legal_order(shape, space.default(shape).order) for shape in shapes):
+        called = [shape for shape in shapes if shape.match is not None]
+        if called and not any(space.legal_order(shape, space.default(shape).order) for shape in called):
             refusals, kernel = {"": NoMatch("the order of the sum must be kept")}, None
             space = replace(space, shapes=(Shape(None),))
         spaces.append(space)
@@ -80,11 +82,15 @@ def _nest_shapes(
     nest: Nest,
     kernels: Sequence[Microkernel],
     matches: Mapping[tuple[int, str], tuple[GemmMatch, ...] | NoMatch],
+    directions: Directions,
     machine: Machine,
-) -> tuple[tuple[Shape, ...], str | None, dict[str, NoMatch]]:
-    """Shapes, the kernel that the best of them uses, and why the kernels before it are of no use."""
+) -> tuple[tuple[Shape, ...], dict[str, NoMatch]]:
+    """Shapes of calls, with register blocks along the sum beside them; and why kernels asked for before are of no use.
+
+    There is no shape where no kernel is of use.
+    """
     if nest.call is not None:
-        return (Shape(None),), None, {"": NoMatch(f"it calls `{nest.call.call}`")}
+        return (), {"": NoMatch(f"it calls `{nest.call.call}`")}
     order = [kernel.name for kernel in kernels]
     refusals: dict[str, NoMatch] = {}
     usable: list[tuple[Shape, ...]] = []
@@ -102,12 +108,12 @@ def _nest_shapes(
         elif reason is not None:
             refusals[kernel.name] = NoMatch(reason)
     if not usable:
-        return (Shape(None),), None, refusals or {"": NoMatch("no microkernel was asked for")}
-    shapes = best_shapes(usable)
-    assert shapes[0].match is not None
-    used = shapes[0].match.kernel
+        return (), refusals or {"": NoMatch("no microkernel was asked for")}
+    called = best_shapes(usable)
+    assert called[0].match is not None
+    used = called[0].match.kernel
     before = {name: each for name, each in refusals.items() if order.index(name) < order.index(used)}
-    return shapes, used, before
+    return by_cycles((*called, *sum_shapes(scop, nest, directions, extents, machine))), before
 
 
 def _past_caches(scop: Scop, nests: Sequence[Nest], nest: Nest, second_cache: int) -> tuple[str, ...]:

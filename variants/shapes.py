@@ -68,11 +68,27 @@ class Shape:
 def plain_shapes(scop: Scop, nest: Nest, directions: Directions, machine: Machine) -> tuple[Shape, ...]:
     """The shapes of a nest without a microkernel: its register blocks, or for most nests all loops still in order."""
     extents = {nest.depth + place: high - low + 1 for place, (low, high) in enumerate(loop_bounds(scop, nest))}
-    blocks = register_blocks(scop, nest, directions, extents, machine) or sum_blocks(
-        scop, nest, directions, extents, machine
-    )
-    shapes = (Shape(None, block=each, cycles_per_operation=each.cycles_per_operation) for each in blocks)
-    return tuple(shapes) or (Shape(None),)
+    blocks = _in_blocks(register_blocks(scop, nest, directions, extents, machine))
+    return blocks or sum_shapes(scop, nest, directions, extents, machine) or (Shape(None),)
+
+
+def sum_shapes(
+    scop: Scop, nest: Nest, directions: Directions, extents: Mapping[int, int], machine: Machine
+) -> tuple[Shape, ...]:
+    """Register blocks along a sum (``sum_blocks``), which most microkernels take only after a copy; or none.
+
+    ``extents`` gives iterations by iterator index.
+    """
+    return _in_blocks(sum_blocks(scop, nest, directions, extents, machine))
+
+
+def _in_blocks(blocks: Sequence[RegisterBlock]) -> tuple[Shape, ...]:
+    return tuple(Shape(None, block=block, cycles_per_operation=block.cycles_per_operation) for block in blocks)
+
+
+def by_cycles(shapes: Sequence[Shape]) -> tuple[Shape, ...]:
+    """The cheapest first."""
+    return tuple(sorted(shapes, key=lambda shape: shape.cycles_per_operation))
 
 
 def _batches(match: GemmMatch, extents: Mapping[int, int]) -> tuple[tuple[int, ...], ...]:
@@ -196,7 +212,7 @@ def best_shapes(by_kernel: Sequence[Sequence[Shape]]) -> tuple[Shape, ...]:
     for shapes in by_kernel:
         kept += [shape for shape in shapes if shape in within][:room] or shapes[:OTHERS_KEPT]
     kept += [shape for shape in within if shape not in kept][: SHAPES_KEPT - len(kept)]
-    return tuple(sorted(kept, key=lambda shape: shape.cycles_per_operation))
+    return by_cycles(kept)
 
 
 def _refused(shape: Shape, kernel: Microkernel, extents: Mapping[int, int]) -> str | None:

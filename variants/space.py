@@ -12,6 +12,7 @@ Rules that keep the space small, each by an argument that holds for any nest, be
 * without a microkernel, the innermost loop is one along which the most accesses are contiguous or constant; where each
   iteration of these waits for the one before (recurrences along rows), also one that waits for nothing;
 * a nest that walks through all of its arrays once, and in the same way, does so in the order of their layout;
+* a copy that transposes runs in the order in which emitted code makes it in squares;
 * a nest with less than ``MINOR_SHARE`` of all accesses keeps the source's order around its best shape.
 """
 
@@ -168,11 +169,15 @@ class NestSpace(NestFacts):
     def default(self, shape: Shape) -> Choice:
         """The source's own order around ``shape``, the first legal loop parallel: the paper's "Microkernel" variant.
 
-        If its iterations leave threads idle, the first one or two that don't.
+        Where one order is enough, it is that one. If the first loop's iterations leave threads idle, the first one or
+        two that don't are parallel.
         """
         trips = self.loop_trips(shape, {})
         names = {name if shape.plain else name.removesuffix("_t1"): name for name in trips}
         loops = [names[loop] for loop in self.nest.loops if loop in names]
+        straight = self.straight
+        if shape.plain and straight is not None:
+            loops.sort(key=lambda loop: straight.index(loop) if loop in straight else -1)
         order = (*(name for name in loops if trips[name] == 1), *(name for name in loops if trips[name] > 1))
         choices = parallel_choices(self, shape, (), order)
         busy = (on for on in choices if on is None or not idles(self, trips, on))

@@ -11,7 +11,8 @@ from typing import NamedTuple
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
-from polydl.plan.nest_plan import NestPlan, trips
+from polydl.plan.nest_plan import NestPlan, loop_bounds, trips
+from polydl.poly.nests import Nest
 
 #: Of a side of a square, in both arrays: every line of either is read or written in one go.
 SQUARE_BYTES = 64
@@ -65,6 +66,30 @@ def transposing_copy(scop: Scop, plan: NestPlan) -> TransposingCopy | None:
     if not rows or min(apart, prod(count for _, count in rows), columns[1]) < max(2, VECTOR_BYTES // size):
         return None
     return TransposingCopy(tuple(rows), columns, max(1, SQUARE_BYTES // size))
+
+
+def order_in_squares(scop: Scop, nest: Nest) -> tuple[str, ...] | None:
+    """The order, outermost first, in which a nest's loops that run more than once make a copy in squares; or None.
+
+    Another order reads or writes single elements of lines, and so takes longer.
+    """
+    if len(nest.statements) > 1 or not _copies(scop, scop.statement(nest.statements[0])):
+        return None
+    statement, bounds = scop.statement(nest.statements[0]), loop_bounds(scop, nest)
+    [target], [source] = statement.writes, statement.reads
+    places = [nest.depth + place for place, (low, high) in enumerate(bounds) if high > low]
+    around = [place for place in places if abs(scop.stride(target, place)) != 1]
+    columns = [place for place in places if place not in around]
+    rows = [place for place in around if abs(scop.stride(source, place)) == 1]
+    if len(columns) != 1 or len(rows) != 1 or not scop.stride(source, columns[0]):
+        return None
+    around.sort(key=lambda place: (place != rows[0], abs(scop.stride(target, place))), reverse=True)
+    loops = (
+        Loop(nest.loops[place - nest.depth], place, direction=statement.directions[place])
+        for place in (*around, *columns)
+    )
+    plan = NestPlan(nest, tuple(loops), (), bounds, None)
+    return tuple(loop.name for loop in plan.loops) if transposing_copy(scop, plan) is not None else None
 
 
 def _is_simple(loop: Loop) -> bool:

@@ -187,8 +187,8 @@ def _nest(scop: Scop, report: NestReport, space: NestSpace, verbose: bool) -> It
             yield from wrapped(_register_block(scop, space, space.shapes[0].block), "  ")
         return
     usable = [shape for shape in space.shapes if space.legal_order(shape, space.default(shape).order)]
-    shape = (usable or list(space.shapes))[0]
-    yield from _match(scop, space, shape)
+    called = [shape for shape in usable or space.shapes if shape.match is not None]
+    yield from _match(scop, space, called[0])
     for reason in reasons if verbose else ():
         yield from wrapped(f"and not {reason}", "  ")
     if len(usable) > 1:
