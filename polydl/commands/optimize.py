@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,7 +46,42 @@ if TYPE_CHECKING:
     from polydl.machine import Machine
     from polydl.optimization.optimized import Optimization
     from polydl.optimization.shards import Shard
+    from polydl.records.answers import Answer
     from polydl.variants.variant_space import VariantSpace
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What is to be optimized, and how."""
+
+    source: Source
+    target: Target
+    search: SearchOptions
+    #: Options of ``polydl.optimize``, by name.
+    options: Mapping[str, Any]
+    #: A function of the source that fills the arrays; empty without one.
+    init: str
+    #: A file of arrays to measure with.
+    inputs: Path | None
+    #: An id, or a file of steps, of the one variant that is asked for.
+    variant: str | None
+
+    def folder(self, out: Path | None, function: str) -> Path:
+        """Where the files go unless the user names another place; parts of a whole don't write to the same."""
+        shard = self.options["shard"]
+        return out or Path(OUT, function if shard is None else f"{function}-{shard.number}-of-{shard.count}")
+
+
+@dataclass(frozen=True)
+class _Output:
+    """Where the answer goes."""
+
+    #: The folder of its files; None for one named after the function.
+    out: Path | None
+    json_path: str | None
+    html_path: Path | None
+    #: What is printed.
+    detail: Detail
 
 
 @click.command()
@@ -121,7 +156,6 @@ def optimize(
     """Find the fastest variant of a loop nest, check it, and write it as C and as a library."""
     from polydl.execute.toolchain import found_compilers
     from polydl.optimization.budget import Budget
-    from polydl.presentation.nest import machine_text
     from polydl.records.questions import question
     from polydl.records.store import default_directory
 
@@ -132,7 +166,17 @@ def optimize(
         from polydl.page.render import require
 
         require()
-    detail = detail.quieter(json_path)
+    output = _Output(out, json_path, html_path, detail.quieter(json_path))
+    job = _Job(
+        source, target, search,
+        options={
+            "ranker": ranker, "top_k": None if everything else top_k, "run": not no_run, "compiler": compiler,
+            "timeout_seconds": timeout, "cold": cold, "fresh": fresh, "fuse": not no_fusion,
+            "calibrate": not no_calibration, "budget": limit, "strategy": strategy,
+            "name": name, "prefix": prefix, "march": march, "shard": shard,
+        },
+        init=init, inputs=inputs, variant=variant,
+    )  # fmt: skip
     text = source.text()
     directory = records or default_directory()
     machine: Machine | None = None
@@ -164,58 +208,45 @@ def optimize(
             answer, replaceable = answer_to(directory, digest)
             digest = digest if replaceable else None
             if answer is not None:
-                into = out or _folder(answer.function, shard)
-                check_destinations(source, into, json_path, html_path)
-                earlier = remembered(answer, source, into, started, detail.verbose)
-                if earlier is not None:
-                    if detail.verbose:
-                        click.echo(machine_text(machine, given=target.cache_sizes is not None))
-                    return show_remembered(earlier, answer, into, detail, json_path, html_path)
+                status = _answered(job, output, answer, machine, started)
+                if status is not None:
+                    return status
                 warn_of_odd_answer(directory, "its document lacks something")
         warn_of_directory(directory)
-    return _optimized(
-        source, target, search, machine, started, directory, digest,
-        run={
-            "ranker": ranker, "top_k": None if everything else top_k, "run": not no_run, "compiler": compiler,
-            "timeout_seconds": timeout, "cold": cold, "fresh": fresh, "fuse": not no_fusion,
-            "calibrate": not no_calibration,
-            "budget": limit, "strategy": strategy,
-            "name": name, "prefix": prefix, "march": march, "shard": shard,
-        },
-        init=init, inputs=inputs, variant=variant, out=out, detail=detail, json_path=json_path, html_path=html_path,
-    )  # fmt: skip
+    return _optimized(job, output, machine, started, directory, digest)
+
+
+def _answered(job: _Job, output: _Output, answer: Answer, machine: Machine, started: float) -> int | None:
+    """Show what the same question was answered with; returns the exit status, or None for an answer of no use."""
+    from polydl.presentation.nest import machine_text
+
+    into = job.folder(output.out, answer.function)
+    check_destinations(job.source, into, output.json_path, output.html_path)
+    earlier = remembered(answer, job.source, into, started, output.detail.verbose)
+    if earlier is None:
+        return None
+    if output.detail.verbose:
+        click.echo(machine_text(machine, given=job.target.cache_sizes is not None))
+    return show_remembered(earlier, answer, into, output.detail, output.json_path, output.html_path)
 
 
 def _optimized(
-    source: Source,
-    target: Target,
-    search: SearchOptions,
-    machine: Machine | None,
-    started: float,
-    records: Path,
-    digest: str | None,
-    run: Mapping[str, Any],
-    init: str,
-    inputs: Path | None,
-    variant: str | None,
-    out: Path | None,
-    detail: Detail,
-    json_path: str | None,
-    html_path: Path | None,
+    job: _Job, output: _Output, machine: Machine | None, started: float, records: Path, digest: str | None
 ) -> int:
     """Do it, and keep it as the answer to a question of that digest, if there is one; returns the exit status.
 
-    ``started`` is the reading of ``time.perf_counter`` when the command began; ``run`` has options of ``optimize``.
+    ``machine`` is None if it is still to be detected; ``started`` is the reading of ``time.perf_counter`` when the
+    command began.
     """
     from polydl import registry
     from polydl.emitted_names import Naming
     from polydl.execute.toolchain import Toolchain
     from polydl.reading import DEFAULT_FRONTEND
 
-    if run["run"]:
-        Toolchain.find(run["compiler"])
-    name = source.workload
-    source = source.placed(out)
+    options, search, detail = job.options, job.search, output.detail
+    if options["run"]:
+        Toolchain.find(options["compiler"])
+    source = job.source.placed(output.out)
     # First what starts the child processes that read the file, since the rest is imported while they do.
     registry.load("frontends", DEFAULT_FRONTEND)
     with importing("polydl.optimization.optimize", "polydl.variants.build_space", "polydl.report.documents"):
@@ -230,26 +261,26 @@ def _optimized(
     from polydl.report import documents
 
     explain = click.echo if detail.verbose else _silent
-    scop = with_data(scop, init=init, inputs=inputs)
-    directory = out or _folder(Naming(run["name"], run["prefix"]).of(scop.function.name), run["shard"])
-    check_destinations(source, directory, json_path, html_path)
+    scop = with_data(scop, init=job.init, inputs=job.inputs)
+    directory = job.folder(output.out, Naming(options["name"], options["prefix"]).of(scop.function.name))
+    check_destinations(source, directory, output.json_path, output.html_path)
     parsed = time.perf_counter()
-    machine = machine or target.machine()
-    if run["march"]:
-        processors = TargetProcessors.find(run["march"], machine, run["compiler"])
+    machine = machine or job.target.machine()
+    if options["march"]:
+        processors = TargetProcessors.find(options["march"], machine, options["compiler"])
         machine, search = processors.machine, replace(search, microkernel=processors.microkernel(search.microkernel))
-    explain(nest.machine_text(machine, given=target.cache_sizes is not None))
+    explain(nest.machine_text(machine, given=job.target.cache_sizes is not None))
     explain(nest.scop_text(scop))
     detected = time.perf_counter()
     space: VariantSpace | None = None
     # Without either, it is built while plain builds are compiled.
-    if detail.verbose or variant is not None:
-        space = search.space(scop, machine, fuse=run["fuse"])
+    if detail.verbose or job.variant is not None:
+        space = search.space(scop, machine, fuse=options["fuse"])
         explain(nest.nests_text(space, verbose=True))
     matched = time.perf_counter()
     chosen: tuple[Variant, ...] = ()
-    if variant is not None and space is not None:
-        chosen = (chosen_variant(variant, partial(search.generate, space)),)
+    if job.variant is not None and space is not None:
+        chosen = (chosen_variant(job.variant, partial(search.generate, space)),)
     with progress_bar(wanted=not detail.quiet) as progress:
         try:
             result = optimize(
@@ -257,11 +288,11 @@ def _optimized(
                 machine=machine,
                 out=directory,
                 records=records,
-                workload=name,
+                workload=job.source.workload,
                 space=space,
                 variants=chosen,
                 progress=progress,
-                **run,
+                **options,
                 **vars(search),
             )
         except OptimizationInterrupted as interrupted:
@@ -271,21 +302,21 @@ def _optimized(
             result = _with_earlier(result, {"parse": parsed - started, "variants": matched - detected})
             result = documents.write_report(result, directory)
     document = documents.optimization_document(result)
-    failures = _shown(result, document, directory, search.seed, runs=run["run"], detail=detail)
-    if json_path is not None:
-        write_document(document, json_path)
-    if html_path is not None:
-        write_page(document, html_path)
+    failures = _shown(result, document, directory, search.seed, runs=options["run"], detail=detail)
+    if output.json_path is not None:
+        write_document(document, output.json_path)
+    if output.html_path is not None:
+        write_page(document, output.html_path)
     if failures:
         click.echo(failures, err=True)
     warn_of_store(result)
     end_if_interrupted(result)
     if digest is not None and result.winner is not None and not failures:
         keep_answer(records, digest, document, result.files, result.library_sha256)
-    if not run["run"] or result.winner is not None or result.files.get("c"):
+    if not options["run"] or result.winner is not None or result.files.get("c"):
         return 0
-    if run["shard"] is not None and not result.picks:
-        click.echo(f"polydl: there are fewer picks than shards: none is left for {run['shard']}", err=True)
+    if options["shard"] is not None and not result.picks:
+        click.echo(f"polydl: there are fewer picks than shards: none is left for {options['shard']}", err=True)
         return 0
     return fail("no candidate passed" if result.tried else "there is no legal variant to run")
 
@@ -306,11 +337,6 @@ def _shown(
     if not detail.quiet:
         click.echo(answer.answer_text(document, verbose=detail.verbose))
     return measured.failures_text(document, directory)
-
-
-def _folder(function: str, shard: Shard | None) -> Path:
-    """Where the files go unless the user names another place; parts of a whole don't write to the same."""
-    return Path(OUT, function if shard is None else f"{function}-{shard.number}-of-{shard.count}")
 
 
 def _steps(path: str) -> list[dict[str, Any]]:
