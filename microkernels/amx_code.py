@@ -29,7 +29,7 @@ SIGNS = {"signed char": "SIGNED", "unsigned char": "PLAIN"}
 
 
 @functools.cache
-def _shared(name: str) -> str:
+def shared(name: str) -> str:
     """C that sites share."""
     return Path(__file__).with_name(name).read_text(encoding="utf-8").rstrip("\n")
 
@@ -44,7 +44,7 @@ class Writer:
         self.splits_all_a = site.again_a or self.panels
         self.keeps_b = site.again_b and not self.panels
         self.slots = 1
-        self.operands = _operands(site)
+        self.operands = operands_in_c(site)
         self.more = FIRST + (AHEAD if site.ahead else "") + (AFTER.format(prefix=site.prefix) if site.after else "")
         longest = max(call.length_a(self.splits_all_a) for call in self.calls.values())
         if site.again_a:
@@ -63,9 +63,9 @@ class Writer:
         """The C at file scope: the functions of all shapes of calls, and the one that chooses between them."""
         site, prefix = self.site, self.site.prefix
         parts = [
-            _shared("amx_support.c"),
-            *([_shared("amx_rows.c")] if site.stride_am != 1 else []),
-            _loops(site),
+            shared("amx_support.c"),
+            *([shared("amx_rows.c")] if site.stride_am != 1 else []),
+            loops_in_c(site),
             "#ifdef POLYDL_HAS_TILES",
             self._buffers(),
         ]
@@ -304,8 +304,8 @@ class Writer:
             return (
                 "polydl_tile_block(parts_a, parts_a, parts_b + block[1], parts_b + block[4], starts + block[0], "
                 f"starts + block[3], {columns.length}, {columns.stride}, {columns.advance}, c + block[2] + at, "
-                f"c + block[5] + at, {site.ldc}, count, {call.steps}, {call.groups}, {_kind(site)}, first, {wide}, "
-                f"{deep}, 0, 0, 0, {rows}, {fetched});"
+                f"c + block[5] + at, {site.ldc}, count, {call.steps}, {call.groups}, {types_in_c(site)}, first, "
+                f"{wide}, {deep}, 0, 0, 0, {rows}, {fetched});"
             )
 
         before, split, after = [f"    {name}_a_panel(a, at, {1 + wide}, count, {prefix}_parts_a[0]);"], [], []
@@ -335,18 +335,18 @@ class Writer:
         ]
 
 
-def _operands(site: GemmSite) -> str:
+def operands_in_c(site: GemmSite) -> str:
     return f"const {site.element} *a, const {site.type_b} *b, {site.accumulator} *c"
 
 
-def _kind(site: GemmSite) -> str:
+def types_in_c(site: GemmSite) -> str:
     """What amx_support.c calls the types of the operands."""
     if site.element in SIGNS:
         return f"POLYDL_{SIGNS[site.type_b]}_{SIGNS[site.element]}"
     return "POLYDL_OF_BFLOAT16S" if site.element == BFLOAT16 else "POLYDL_OF_FLOATS"
 
 
-def _loops(site: GemmSite) -> str:
+def loops_in_c(site: GemmSite) -> str:
     """Where the compiler's target has no tiles, or the system does not let the process use them."""
     prefix = site.prefix
     tables = offset_tables(site)
@@ -375,7 +375,7 @@ def _loops(site: GemmSite) -> str:
     return "\n".join(
         [
             *tables,
-            f"static void {prefix}_loops({_operands(site)}, int last_m, int last_n, int last_k, long count{FIRST})",
+            f"static void {prefix}_loops({operands_in_c(site)}, int last_m, int last_n, int last_k, long count{FIRST})",
             "{",
             f"  const long {lengths(site)};",
             f"  for (int q = 0; q < {site.rows}; ++q)",

@@ -290,13 +290,21 @@ def blocks_of(site: GemmSite, shape: GemmShape, core: Core) -> Blocks:
         spilled = max(0, columns.length * kind.bytes * kind.parts - kept_bytes(core))
         return products + SPLIT_SHARE * kind.cycles(core) * columns.elements + spilled
 
-    chosen = min(splits, key=cost)
+    return _in_blocks(shape, min(splits, key=cost))
+
+
+def blocks_in_place(site: GemmSite, shape: GemmShape) -> Blocks:
+    """The blocks of a call that reads B as it lies, with k contiguous."""
+    return _in_blocks(shape, _in_place(site, shape.n, shape.k))
+
+
+def _in_blocks(shape: GemmShape, columns: Columns) -> Blocks:
     pieces = []
-    for row, first, count in chosen.segments:
+    for row, first, count in columns.segments:
         for size in register_blocks(count, SIDE):
             pieces.append((row, first, size))
             first += size
-    return Blocks(shape, chosen, tuple(pieces))
+    return Blocks(shape, columns, tuple(pieces))
 
 
 class TileRegisterSizes:

@@ -165,6 +165,33 @@ FOURS = [
         ),
     ]
 ]
+# Groups as tile registers hold them: sixteen to a product, fewer, none beside another; tails in m, n and the batch;
+# rows that are even and not.
+IN_TILES = [
+    replace(each, element=element, element_b=element_b, accumulator=accumulator, k=(4 // size, 4 // size),
+            stride_am=4 // size, offsets_a=tuple(o // size for o in each.offsets_a),
+            offsets_b=tuple(o // size for o in each.offsets_b), rows_b=tuple(o // size for o in each.rows_b),
+            stride_bn=each.stride_bn // size)
+    for element, element_b, accumulator, size in [
+        ("bfloat16", "", "float", 2),
+        ("signed char", "unsigned char", "int", 1),
+        ("unsigned char", "signed char", "int", 1),
+        ("signed char", "signed char", "int", 1),
+        ("unsigned char", "unsigned char", "int", 1),
+    ]
+    for each in [
+        site(m=(64, 64), n=(56, 56), lda=1, ldc=64, stride_bn=128, batch=(32, 32),
+             offsets_a=tuple(256 * r for r in range(32)), offsets_b=tuple(4 * r for r in range(32)), overwrites=True),
+        site(m=(48, 23), n=(37, 16), lda=1, ldc=50, stride_bn=104, batch=(24, 12),
+             offsets_a=tuple(200 * r for r in range(24)), offsets_b=tuple(4 * r for r in range(24))),
+        site(m=(16, 16), n=(9, 9), lda=1, ldc=16, stride_bn=72, batch=(18, 18),
+             offsets_a=tuple(64 * (r % 9) + 1024 * (r // 9) for r in range(18)),
+             offsets_b=tuple(4 * (r % 9) + 80 * (r // 9) for r in range(18)),
+             rows_b=(0, 648, 2000), rows_c=(0, 144, 300)),
+        site(m=(33, 33), n=(20, 20), lda=1, ldc=33, stride_bn=160, batch=(10, 10),
+             offsets_a=tuple(132 * r for r in range(10)), offsets_b=tuple(8 * r for r in range(10)), overwrites=True),
+    ]
+]  # fmt: skip
 # Tails in m, n and k; rows that are even in C alone, and not at all; steps of k in one piece and in several; columns
 # that are split for later calls, before a call, and in passing.
 TILED = [

@@ -136,7 +136,9 @@ def test_lines_of_rows_are_used_at_once(tmp_path: Path) -> None:
     scop = parsed(tmp_path, BFLOAT16S)
     machine = machine_with(1, 64)
     space = pipeline.space_on(scop, machine, microkernel="c-amx")
-    variants = [each for each in pipeline.generate(space, max_variants=40, seed=1).variants if not each.rewrites]
+    generated = pipeline.generate(space, max_variants=40, seed=1).variants
+    # Beside them are register blocks along the sum.
+    variants = [each for each in generated if not each.rewrites and each.microkernels]
     assert variants
     for variant in variants:
         plan = space.apply(variant).plan
