@@ -34,7 +34,7 @@ from polydl.microkernels.amx_operands import (
     products_of_blocks,
 )
 from polydl.microkernels.plain_c import PLAIN_C
-from polydl.microkernels.plain_c_blocks import AFTER, FIRST, which_tiles
+from polydl.microkernels.plain_c_blocks import AFTER, AHEAD, FIRST, which_tiles
 
 # Groups in a tile product below which products in vector registers take no longer.
 _LEAST_GROUPS = 8
@@ -87,7 +87,7 @@ class AmxGroups(Microkernel):
         *((*dict.fromkeys(operands), "int") for operands in product(SIGNS, repeat=2)),
     )
 
-    abilities: frozenset[Ability] = frozenset({"rows", "overwrite", "after"})
+    abilities: frozenset[Ability] = frozenset({"rows", "overwrite", "ahead", "after"})
     family: str = "tile registers"
     #: The cores that the code is for.
     core: Core = WIDE_CORE
@@ -144,7 +144,8 @@ def _most_groups(batch: int) -> int:
 
 def _text(site: GemmSite) -> str:
     """The C at file scope: the functions of all shapes of calls, and the one that chooses between them."""
-    prefix, more = site.prefix, FIRST + (AFTER.format(prefix=site.prefix) if site.after else "")
+    prefix = site.prefix
+    more = FIRST + (AHEAD if site.ahead else "") + (AFTER.format(prefix=prefix) if site.after else "")
     parts = [shared("amx_support.c"), shared("amx_groups.c"), loops_in_c(site), "#ifdef POLYDL_HAS_TILES"]
     cases = []
     for index, shape in site.shapes():
@@ -152,7 +153,8 @@ def _text(site: GemmSite) -> str:
         parts.append(_run(name, site, blocks_in_place(site, shape), more))
         cases += [
             f"    if ({which_tiles(site, index)})",
-            f"      {name}(a, b, c, count, first{', last, operands' if site.after else ''});",
+            f"      {name}(a, b, c, count, first{', ahead' if site.ahead else ''}"
+            f"{', last, operands' if site.after else ''});",
         ]
     parts += [
         "#endif",
@@ -164,6 +166,7 @@ def _text(site: GemmSite) -> str:
         "    return;",
         "  }",
         "#endif",
+        *(["  (void)ahead;"] if site.ahead else []),
         f"  {prefix}_loops(a, b, c, last_m, last_n, last_k, count, first);",
         *finished_rows(site),
         "}",
@@ -216,12 +219,12 @@ def _rows(site: GemmSite, call: Blocks, lies: tuple[int, int], end: int, height:
     groups, apart = lies
     prefix, width = site.prefix, FORMATS[site.element].bytes
 
-    def products(deep: int, fetched: str) -> str:  # noqa: ARG001
+    def products(deep: int, fetched: str) -> str:
         return (
             f"polydl_tile_groups(a + at * {site.stride_am}L, {width * apart}, b + block[0], b + block[2], "
             f"{width * site.stride_bn}, {prefix}_offsets_a, {prefix}_offsets_b, count, {groups}, "
             f"(int *)(c + block[1] + at), (int *)(c + block[3] + at), {site.ldc}, {types_in_c(site)}, first, "
-            f"{int(height > SIDE)}, {deep});"
+            f"{int(height > SIDE)}, {deep}, {fetched});"
         )
 
     return [

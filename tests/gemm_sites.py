@@ -187,7 +187,7 @@ IN_TILES = [
         site(m=(16, 16), n=(9, 9), lda=1, ldc=16, stride_bn=72, batch=(18, 18),
              offsets_a=tuple(64 * (r % 9) + 1024 * (r // 9) for r in range(18)),
              offsets_b=tuple(4 * (r % 9) + 80 * (r // 9) for r in range(18)),
-             rows_b=(0, 648, 2000), rows_c=(0, 144, 300)),
+             rows_b=(0, 648, 2000), rows_c=(0, 144, 300), ahead=4096),
         site(m=(33, 33), n=(20, 20), lda=1, ldc=33, stride_bn=160, batch=(10, 10),
              offsets_a=tuple(132 * r for r in range(10)), offsets_b=tuple(8 * r for r in range(10)), overwrites=True),
     ]

@@ -18,6 +18,8 @@ from marks import parametrized
 from polydl import pipeline
 from polydl.ir.kernel import KernelSource
 from polydl.machine.core import CoreConstant
+from polydl.microkernels.amx_groups import AMX_GROUPS
+from polydl.variants.build_space import build_space
 
 # Of a cache line of 64 bytes.
 LINE_FLOATS = 16
@@ -100,6 +102,37 @@ def test_the_calls_with_one_tile_fetch_all_of_the_next(tmp_path: Path, seldom: b
             fetched = {line for start in starts for line in range(start, start + use.ahead, 64)}
             right += fetched >= set(range(following, following + tiles[source.id], 64))
         assert right == len(runs) - 1
+
+
+GROUPS = """
+void f(int output[128][48][64], const unsigned char input[128][192][4], const signed char weights[48][192][64][4])
+{
+#pragma scop
+  for (int i = 0; i < 128; i++)
+    for (int t = 0; t < 48; t++)
+      for (int j = 0; j < 64; j++)
+        for (int k = 0; k < 192; k++)
+          for (int q = 0; q < 4; q++)
+            output[i][t][j] += (int)input[i][k][q] * (int)weights[t][k][j][q];
+#pragma endscop
+}
+"""
+
+
+def test_whole_tiles_in_groups_are_fetched(tmp_path: Path) -> None:
+    path = tmp_path / "nest.c"
+    path.write_text(GROUPS)
+    space = build_space(pipeline.parse(path), (AMX_GROUPS,), machine_with(1, 64))
+    fetched: dict[int, set[int]] = {}
+    for variant in pipeline.generate(space, max_variants=60, seed=1).variants:
+        (use,) = pipeline.kernel(space.apply(variant), 64).microkernels
+        if not variant.rewrites and use.batch == 192:
+            fetched.setdefault(use.m, set()).add(use.ahead)
+    # Rows of 64 lie one group after the other; half of them do not.
+    assert fetched[32] == {0}
+    assert max(fetched[64]) > 0
+    # Of 64 rows by 768 steps, the calls between two tiles fetch equal shares, in whole lines.
+    assert all((64 * 768) % share == 0 and share % 64 == 0 for share in fetched[64] - {0})
 
 
 @pytest.mark.slow
