@@ -333,10 +333,12 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_tile_block(
 #define POLYDL_TILE_GROUPS
 #ifdef POLYDL_HAS_TILES
 /* C += A * B for one or two tiles along n by one or two along m, of operands that lie as tile registers hold them: so
-   many groups of A are rows of a tile, ``row_a`` bytes apart, and as many of B side by side in each column. */
+   many groups of A are rows of a tile, ``row_a`` bytes apart, and as many of B side by side in each column. Meanwhile so
+   many ``lines`` for each group come into the second cache, which later calls read. */
 POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_tile_groups(
     const void *first_a, long row_a, const void *first_b, const void *second_b, long column_b, const long *offsets_a,
-    const long *offsets_b, long count, int groups, int *c0, int *c1, long ldc, int kind, int first, int wide, int deep)
+    const long *offsets_b, long count, int groups, int *c0, int *c1, long ldc, int kind, int first, int wide, int deep,
+    const char *ahead, int lines)
 {
   const long width = kind > POLYDL_OF_BFLOAT16S ? 1 : 2;
   __asm__ volatile("" ::: "memory");
@@ -359,6 +361,8 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_tile_groups(
     if (wide) POLYDL_TILE_LOAD(7, a + 64, row_a);
     POLYDL_TILE_LOAD(4, b0, column_b);
     if (deep) POLYDL_TILE_LOAD(5, b1, column_b);
+    for (int line = 0; line < lines * groups; ++line, ahead += 64)
+      __builtin_prefetch(ahead, 0, 2);
     POLYDL_TILE_PRODUCTS;
   }
   POLYDL_TILE_STORE(0, c0, 4 * ldc);
@@ -415,9 +419,9 @@ static void polydl_gemm5_run_000(const signed char *a, const unsigned char *b, i
       if (block[6] != set)
         POLYDL_TILE_CONFIGURE(sizes[set = block[6]]);
       if (block[4])
-        polydl_tile_groups(a + at * 4L, 128, b + block[0], b + block[2], 64, polydl_gemm5_offsets_a, polydl_gemm5_offsets_b, count, 16, (int *)(c + block[1] + at), (int *)(c + block[3] + at), 96, POLYDL_PLAIN_SIGNED, first, 0, 1);
+        polydl_tile_groups(a + at * 4L, 128, b + block[0], b + block[2], 64, polydl_gemm5_offsets_a, polydl_gemm5_offsets_b, count, 16, (int *)(c + block[1] + at), (int *)(c + block[3] + at), 96, POLYDL_PLAIN_SIGNED, first, 0, 1, 0, 0);
       else
-        polydl_tile_groups(a + at * 4L, 128, b + block[0], b + block[2], 64, polydl_gemm5_offsets_a, polydl_gemm5_offsets_b, count, 16, (int *)(c + block[1] + at), (int *)(c + block[3] + at), 96, POLYDL_PLAIN_SIGNED, first, 0, 0);
+        polydl_tile_groups(a + at * 4L, 128, b + block[0], b + block[2], 64, polydl_gemm5_offsets_a, polydl_gemm5_offsets_b, count, 16, (int *)(c + block[1] + at), (int *)(c + block[3] + at), 96, POLYDL_PLAIN_SIGNED, first, 0, 0, 0, 0);
       if (last)
         for (const long *whole = finished[i]; whole < finished[i + 1]; whole += 3)
           polydl_gemm5_after(operands, c + whole[2] + at, 96, whole[0], whole[1], at, 16);
@@ -444,9 +448,9 @@ static void polydl_gemm5_run_010(const signed char *a, const unsigned char *b, i
       if (block[6] != set)
         POLYDL_TILE_CONFIGURE(sizes[set = block[6]]);
       if (block[4])
-        polydl_tile_groups(a + at * 4L, 128, b + block[0], b + block[2], 64, polydl_gemm5_offsets_a, polydl_gemm5_offsets_b, count, 16, (int *)(c + block[1] + at), (int *)(c + block[3] + at), 96, POLYDL_PLAIN_SIGNED, first, 0, 1);
+        polydl_tile_groups(a + at * 4L, 128, b + block[0], b + block[2], 64, polydl_gemm5_offsets_a, polydl_gemm5_offsets_b, count, 16, (int *)(c + block[1] + at), (int *)(c + block[3] + at), 96, POLYDL_PLAIN_SIGNED, first, 0, 1, 0, 0);
       else
-        polydl_tile_groups(a + at * 4L, 128, b + block[0], b + block[2], 64, polydl_gemm5_offsets_a, polydl_gemm5_offsets_b, count, 16, (int *)(c + block[1] + at), (int *)(c + block[3] + at), 96, POLYDL_PLAIN_SIGNED, first, 0, 0);
+        polydl_tile_groups(a + at * 4L, 128, b + block[0], b + block[2], 64, polydl_gemm5_offsets_a, polydl_gemm5_offsets_b, count, 16, (int *)(c + block[1] + at), (int *)(c + block[3] + at), 96, POLYDL_PLAIN_SIGNED, first, 0, 0, 0, 0);
       if (last)
         for (const long *whole = finished[i]; whole < finished[i + 1]; whole += 3)
           polydl_gemm5_after(operands, c + whole[2] + at, 96, whole[0], whole[1], at, 16);
