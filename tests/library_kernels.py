@@ -56,7 +56,7 @@ def compiled(nest: SymbolicNest, directory: Path, kernels: dict[str, Blocking], 
     assert form is not None
     ways = {name: Kernel(blocking=each) for name, each in kernels.items()}
     source = unit(nest, form, decision, ways, machine_with(1, width * element_bytes(nest, form)), identity="library")
-    (built,) = build([source], Toolchain.find("gcc"), directory)
+    (built,) = build([source], Toolchain.find("gcc").cautious, directory)
     assert built.library is not None, built.message
     return AnySize(nest, built.library, "gemm")
 

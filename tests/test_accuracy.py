@@ -48,7 +48,7 @@ def measured(
     plain = original(scop)
     kernels = [replace(plain, id=str(n), c=plain.c.replace(*change)) for n, change in enumerate(changes)]
     assert all(kernel.c != plain.c for kernel in kernels)
-    built = EXECUTOR.build([plain, *kernels], Toolchain.find(), tmp_path)
+    built = EXECUTOR.build([plain, *kernels], Toolchain.find().cautious, tmp_path)
     return EXECUTOR.measure(built[1:], built[0], scop, threads=1, policy=QUICK, seed=3, most_error=most_error)
 
 

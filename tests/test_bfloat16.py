@@ -204,7 +204,7 @@ def test_variants_are_right(text: str, name: str, tmp_path: Path) -> None:
     kernels = [pipeline.kernel(space.apply(each), machine.vector_bytes) for each in generation.variants]
     assert {use.name for kernel in kernels for use in kernel.microkernels} == {name} - {"none"}
     executor = registry.load("executors", "local")
-    built = executor.build([original(scop), *kernels], Toolchain.find(), tmp_path)
+    built = executor.build([original(scop), *kernels], Toolchain.find().cautious, tmp_path)
     policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=2.0)
     measured = executor.measure(built[1:], built[0], scop, threads=1, policy=policy, seed=0)
     assert {each.status for each in measured} == {"ok"}, [each.message for each in measured]
@@ -249,7 +249,7 @@ def test_arrays_of_them_are_written_and_copied(tmp_path: Path) -> None:
     generation = pipeline.generate(space, max_variants=4, seed=1)
     kernels = [pipeline.kernel(space.apply(each), machine.vector_bytes) for each in generation.variants]
     executor = registry.load("executors", "local")
-    built = executor.build([original(scop), *kernels], Toolchain.find(), tmp_path)
+    built = executor.build([original(scop), *kernels], Toolchain.find().cautious, tmp_path)
     policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=2.0)
     measured = executor.measure(built[1:], built[0], scop, threads=1, policy=policy, seed=0)
     assert {each.status for each in measured} == {"ok"}, [each.message for each in measured]

@@ -23,6 +23,8 @@ from polydl import registry
 from polydl.cli import main
 from polydl.emitted_names import FILE_KINDS, OPTIONAL_FILES
 
+pytestmark = pytest.mark.usefixtures("second_level")
+
 ROOT = Path(__file__).parents[1]
 SCHEMA = json.loads((ROOT / "docs" / "optimize.schema.json").read_text(encoding="utf-8"))
 PROCESSORS = len(os.sched_getaffinity(0))

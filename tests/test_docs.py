@@ -16,7 +16,7 @@ import click
 import pytest
 from _pytest.mark import ParameterSet
 from documents import ROOT, Block, blocks, with_output, write_files, write_output
-from few_samples import PRELUDE
+from few_samples import PRELUDE, SECOND_LEVEL
 from marks import parametrized
 
 from polydl.cli import command as command_named
@@ -214,7 +214,7 @@ def test_shell_blocks_run(page: str, block: Block, directory: Path, quick_comman
 def test_python_blocks_run(page: str, block: Block, directory: Path) -> None:
     write_files(page, directory)
     check = "\nassert out.any() and np.isfinite(out).all()\n"
-    ended = run([sys.executable, "-c", PRELUDE + block.text + check], directory)
+    ended = run([sys.executable, "-c", PRELUDE + SECOND_LEVEL + block.text + check], directory)
     assert ended.returncode == 0, ended.stderr
 
 

@@ -25,6 +25,10 @@ from polydl.ir.scop import Scop
 
 pytestmark = pytest.mark.native
 
+# Processes that have nothing loaded but NumPy and what calls kernels.
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(["guarded_calls"])
+
 # Panels, Winograd's algorithm, a gathered image and sizes that no block divides.
 FIRST = [
     GOLDEN / "conv_1x1" / "c-panels-prepared.json",
@@ -43,7 +47,7 @@ def problems(scop: Scop, kernel: KernelSource, directory: Path, monkeypatch: pyt
     assert built.library is not None, built.message
     assert plain.library is not None, plain.message
     libraries = Libraries(built.library, plain.library)
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
+    with ProcessPoolExecutor(1, FORKS) as pool:
         return pool.submit(wrong_calls, scop, libraries, tolerance(scop)).result()
 
 

@@ -142,7 +142,7 @@ def test_blocks_are_finished_in_the_call(kernel: str, name: str, tmp_path: Path)
         text = emitted_text(each.c).tuned
         assert "polydl_gemm1_operands){&o[" in text
         assert "for (int k =" not in text
-    built = EXECUTOR.build([original(scop), *sources], Toolchain.find(), tmp_path)
+    built = EXECUTOR.build([original(scop), *sources], Toolchain.find().cautious, tmp_path)
     policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=0.5)
     measured = EXECUTOR.measure(built[1:], built[0], scop, threads=1, policy=policy, seed=3)
     assert [each.message for each in measured if each.status != "ok"] == []

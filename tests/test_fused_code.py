@@ -106,7 +106,7 @@ def test_fused_variants_are_legal_and_compute_the_same(source: str, run: int, tm
         assert space.apply(variant).violations == ()
         assert variant_from_json(variant.to_json()) == variant
     kernels = [pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in fused[:24][:: 24 // run]]
-    built = EXECUTOR.build([original(scop), *kernels], Toolchain.find(), tmp_path)
+    built = EXECUTOR.build([original(scop), *kernels], Toolchain.find().cautious, tmp_path)
     policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=2)
     measured = EXECUTOR.measure(built[1:], built[0], scop, threads=2, policy=policy, seed=5)
     assert [each.message for each in measured if each.status != "ok"] == []

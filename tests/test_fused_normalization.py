@@ -21,6 +21,8 @@ from polydl.ir.numerics import Numerics
 from polydl.machine import Machine
 from polydl.plan.rewrite_steps import is_fused
 
+pytestmark = pytest.mark.usefixtures("second_level")
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 # By layout: the loops with their extents, the subscript of a tensor, that of a channel.
 LAYOUTS = {
@@ -103,7 +105,7 @@ def test_fused_normalization_is_right(
         fused = [variant for variant in made if is_fused(scop, variant)][:2]
         assert fused
         kernels = [pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in fused]
-        built = EXECUTOR.build([original(scop), *kernels], Toolchain.find(), Path(directory))
+        built = EXECUTOR.build([original(scop), *kernels], Toolchain.find().cautious, Path(directory))
         policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=0.2)
         measured = EXECUTOR.measure(built[1:], built[0], scop, threads=2, policy=policy, seed=seed)
         assert [each.message for each in measured if each.status != "ok"] == []
@@ -138,7 +140,7 @@ def test_iterations_take_turns_with_the_sums_of_lanes(
         if f"polydl_row0_{arrays - 1}[c] +=" in kernel.c and f"polydl_row0_{arrays}" not in kernel.c:
             kernels[kernel.c[kernel.c.index("polydl_row0") :].splitlines()[0]] = kernel
     assert kernels
-    built = EXECUTOR.build([original(scop), *kernels.values()], Toolchain.find(), tmp_path)
+    built = EXECUTOR.build([original(scop), *kernels.values()], Toolchain.find().cautious, tmp_path)
     policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=0.2)
     measured = EXECUTOR.measure(built[1:], built[0], scop, threads=1, policy=policy, most_error=space.most_error)
     assert [each.message for each in measured if each.status != "ok"] == []

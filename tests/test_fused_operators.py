@@ -87,7 +87,7 @@ def test_an_operator_joins_a_product(name: str, shape: dict[str, Any], seed: int
         chosen = random.Random(seed).sample(fused, min(2, len(fused)))
         assert chosen
         kernels = [pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in chosen]
-        built = EXECUTOR.build([original(scop), *kernels], Toolchain.find(), Path(directory))
+        built = EXECUTOR.build([original(scop), *kernels], Toolchain.find().cautious, Path(directory))
         policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=0.2)
         measured = EXECUTOR.measure(built[1:], built[0], scop, threads=2, policy=policy, seed=seed)
         assert [each.message for each in measured if each.status != "ok"] == []
@@ -114,7 +114,7 @@ def test_a_chain_of_operators_joins_a_product_whose_loops_are_coalesced(tmp_path
     chosen = [each for each in made if wanted <= {step["step"] for step in each.to_json()}][:4]
     assert chosen
     kernels = [pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in chosen]
-    built = EXECUTOR.build([original(scop), *kernels], Toolchain.find(), tmp_path)
+    built = EXECUTOR.build([original(scop), *kernels], Toolchain.find().cautious, tmp_path)
     policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=0.2)
     measured = EXECUTOR.measure(built[1:], built[0], scop, threads=2, policy=policy, seed=1)
     assert [each.message for each in measured if each.status != "ok"] == []

@@ -21,6 +21,8 @@ from polydl.execute.expected import ONCE_GIVEN
 from polydl.frontend.data import with_data, with_initializer, with_inputs
 from polydl.ir.scop import Scop
 
+pytestmark = pytest.mark.usefixtures("second_level")
+
 # On random data, which are below 1, its results are no numbers.
 ROOTS = """\
 #include <math.h>

@@ -227,7 +227,7 @@ def test_nests_of_bytes_get_it_and_stay_exact(source: str, name: str, tmp_path: 
     assert all(use.name == name for kernel in kernels for use in kernel.microkernels)
     assert any(kernel.microkernels for kernel in kernels)
     executor = registry.load("executors", "local")
-    built = executor.build([original(scop), *kernels], Toolchain.find(), tmp_path)
+    built = executor.build([original(scop), *kernels], Toolchain.find().cautious, tmp_path)
     policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=2.0)
     measured = executor.measure(built[1:], built[0], scop, threads=1, policy=policy, seed=0)
     assert {each.status for each in measured} == {"ok"}, [each.message for each in measured]

@@ -20,6 +20,8 @@ from polydl.libraries.decision import choose
 from polydl.libraries.held_out import held_out
 from polydl.system.files import write_together
 
+pytestmark = pytest.mark.usefixtures("second_level")
+
 RANGES = {"M": "1..40", "N": "16,48", "K": "8..32:8"}
 
 

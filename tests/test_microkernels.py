@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -86,6 +87,12 @@ def program(kernel: Microkernel, cases: list[GemmSite]) -> str:
 Mode = Literal["as it is", "declining", "in plain C"]
 
 
+@pytest.fixture(scope="module")
+def libraries() -> dict[str, Path]:
+    """Those of microkernels as they are, by name: each is compiled once."""
+    return {}
+
+
 # Without its set-up LIBXSMM has no kernel for any shape, and the loops that take its place do the work.
 @pytest.fixture(
     scope="module",
@@ -106,7 +113,7 @@ Mode = Literal["as it is", "declining", "in plain C"]
     ids=lambda given: f"{given[0].name}-{given[1].replace(' ', '-')}",
 )
 def compiled(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, libraries: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[Microkernel, list[GemmSite], ctypes.CDLL]:
     kernel: Microkernel = request.param[0]
     mode: Mode = request.param[1]
@@ -115,7 +122,14 @@ def compiled(
         pytest.skip(reason)
     cases = [case for owner, case in CASES if owner is kernel]
     assert cases
-    loaded = load(kernel, cases, mode, tmp_path_factory.mktemp(kernel.name))
+    directory = tmp_path_factory.mktemp(kernel.name)
+    if mode == "in plain C":
+        loaded = load(kernel, cases, mode, directory)
+    else:
+        # A file of its own has variables of its own, so that the set-up of one is none of the other.
+        if kernel.name not in libraries:
+            libraries[kernel.name] = build(kernel, cases, mode, directory)
+        loaded = ctypes.CDLL(str(shutil.copy(libraries[kernel.name], directory / "copy.so")))
     if mode != "declining":
         loaded.setup()
     return kernel, cases, loaded
@@ -123,6 +137,11 @@ def compiled(
 
 def load(kernel: Microkernel, cases: list[GemmSite], mode: Mode, directory: Path) -> ctypes.CDLL:
     """The compiled program of the cases."""
+    return ctypes.CDLL(str(build(kernel, cases, mode, directory)))
+
+
+def build(kernel: Microkernel, cases: list[GemmSite], mode: Mode, directory: Path) -> Path:
+    """Compile the program of the cases; the library."""
     source, library = directory / "kernel.c", directory / "kernel.so"
     text = program(kernel, cases)
     source.write_text(tiles_in_c(text) if mode == "in plain C" else text)
@@ -134,7 +153,7 @@ def load(kernel: Microkernel, cases: list[GemmSite], mode: Mode, directory: Path
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    return ctypes.CDLL(str(library))
+    return library
 
 
 def operands(case: GemmSite) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -38,6 +38,8 @@ from polydl.models.products import LayerNorm, LinearOperator, Softmax
 from polydl.models.program import lower, write_program
 from polydl.models.transposed import TransposedConvolution
 
+pytestmark = pytest.mark.usefixtures("second_level")
+
 DATA = np.random.default_rng(0)
 
 

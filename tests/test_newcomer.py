@@ -21,6 +21,8 @@ from polydl.errors import (
 )
 from polydl.frontend.pet import parse
 
+pytestmark = pytest.mark.usefixtures("second_level")
+
 FOLDER = Path(__file__).parent / "newcomer"
 FILES = sorted(path for path in FOLDER.iterdir() if path.is_file())
 

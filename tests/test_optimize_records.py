@@ -17,7 +17,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from few_samples import PRELUDE
+from few_samples import PRELUDE, SECOND_LEVEL
 from sized_matmul import write_matmul
 
 import polydl
@@ -33,7 +33,7 @@ ROOT = Path(__file__).parents[1]
 SCHEMA = json.loads((ROOT / "docs" / "optimize.schema.json").read_text(encoding="utf-8"))
 
 
-pytestmark = pytest.mark.usefixtures("variants_win")
+pytestmark = [pytest.mark.usefixtures("variants_win"), pytest.mark.usefixtures("second_level")]
 
 
 @pytest.fixture
@@ -326,7 +326,7 @@ main()
 @pytest.mark.slow
 def test_work_that_was_killed_goes_on(matmul: Path, tmp_path: Path) -> None:
     options = ["--max-variants", "24", "--all", "--threads", "1", "--records", "kept"]
-    command = [sys.executable, "-c", PRELUDE + KILLED, "optimize", "matmul.c", *options]
+    command = [sys.executable, "-c", PRELUDE + SECOND_LEVEL + KILLED, "optimize", "matmul.c", *options]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert ended.returncode == -signal.SIGKILL, ended.stderr
     before = {each.id for each in kept(tmp_path) if each.kind == "variant"}

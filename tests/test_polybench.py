@@ -15,6 +15,8 @@ import polydl
 from polydl.bench.polybench import FOLDER, names, program
 from polydl.machine import Machine
 
+pytestmark = pytest.mark.usefixtures("second_level")
+
 ROOT = Path(__file__).parents[1]
 PROGRAMS = (
     "correlation", "covariance", "2mm", "3mm", "atax", "bicg", "doitgen", "mvt", "gemm", "gemver", "gesummv", "symm",

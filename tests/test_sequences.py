@@ -71,7 +71,7 @@ def test_fused_sequences_compute_the_same(path: Path, tmp_path: Path) -> None:
     space = pipeline.space_on(scop, machine)
     variants = pipeline.generate_variants(scop, machine=machine, max_variants=12, seed=1)[:8]
     kernels = [pipeline.kernel(space.apply(variant), machine.vector_bytes) for variant in variants]
-    built = EXECUTOR.build([original(scop), *kernels], Toolchain.find(), tmp_path)
+    built = EXECUTOR.build([original(scop), *kernels], Toolchain.find().cautious, tmp_path)
     policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=1)
     measured = EXECUTOR.measure(built[1:], built[0], scop, threads=2, policy=policy, seed=5)
     assert [each.message for each in measured if each.status != "ok"] == []
@@ -143,7 +143,7 @@ def test_lanes_are_added_up_at_the_end(element: str, size: int, tmp_path: Path) 
     # Some loops begin at the multiples of a tile.
     kernels = [kernel for kernel in kernels if f"polydl_total_{element}(polydl_sum" in kernel.c][:8]
     assert kernels
-    built = EXECUTOR.build([original(scop), *kernels], Toolchain.find(), tmp_path)
+    built = EXECUTOR.build([original(scop), *kernels], Toolchain.find().cautious, tmp_path)
     measured = EXECUTOR.measure(
         built[1:],
         built[0],

@@ -18,6 +18,8 @@ from polydl.errors import OptionError
 from polydl.optimization.shards import Shard
 from polydl.records.store import read
 
+pytestmark = pytest.mark.usefixtures("second_level")
+
 SCRIPT = Path(__file__).parents[1] / "examples" / "slurm" / "collect.sh"
 PRODUCT = """\
 void product(float c[16][64], const float a[16][12], const float b[12][64])

@@ -88,7 +88,7 @@ def space_of(path: Path, source: str, threads: int, *, numerics: Numerics = DEFA
 def run(space: VariantSpace, variants: list[Variant], threads: int, folder: Path) -> None:
     assert variants
     kernels = [pipeline.kernel(space.apply(variant), Machine.detect().vector_bytes) for variant in variants]
-    built = EXECUTOR.build([original(space.scop), *dict.fromkeys(kernels)], Toolchain.find(), folder)
+    built = EXECUTOR.build([original(space.scop), *dict.fromkeys(kernels)], Toolchain.find().cautious, folder)
     policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=0.5)
     measured = EXECUTOR.measure(built[1:], built[0], space.scop, threads=threads, policy=policy, seed=5)
     assert [each.message for each in measured if each.status != "ok"] == []

@@ -18,7 +18,7 @@ from torch_models import check, data, with_statistics
 from torch_networks import GPT, NETWORKS
 from written_nests import keep_nests_as_written
 
-pytestmark = [pytest.mark.peers, pytest.mark.native]
+pytestmark = [pytest.mark.peers, pytest.mark.native, pytest.mark.usefixtures("second_level")]
 
 
 @pytest.fixture(autouse=True)

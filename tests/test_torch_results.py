@@ -18,7 +18,7 @@ from written_nests import keep_nests_as_written
 from polydl.torch import optimize
 from polydl.torch.report import _error
 
-pytestmark = [pytest.mark.peers, pytest.mark.native]
+pytestmark = [pytest.mark.peers, pytest.mark.native, pytest.mark.usefixtures("second_level")]
 
 
 @pytest.fixture(autouse=True)

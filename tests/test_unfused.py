@@ -16,7 +16,7 @@ from polydl.machine import Machine
 from polydl.plan.rewrite_steps import is_fused
 from polydl.variants.rewrites.fuse import Fuse
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.usefixtures("second_level")]
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SIZES = {"nImg": 2, "nChannels": 32, "height": 6, "width": 7}

@@ -8,7 +8,7 @@ import resource
 import subprocess
 import traceback
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -72,6 +72,8 @@ class FuzzingSettings:
     #: in place of what is drawn for each nest: of the variants' compiler, and of the search
     optimization: str | None = None
     numerics: Numerics | None = None
+    #: whether variants are compared over a ring as well
+    rings: bool = True
 
 
 @dataclass(frozen=True)
@@ -285,6 +287,7 @@ def _run(
             flags = (level, *others, _WRAPPING, *(["-ffp-contract=off"] if strict else []))
             toolchain = replace(settings.toolchain, flags=flags)
             libraries += _compiled(numbered, scop.function.name, toolchain, folder, f"unit{level}")
+    endless: set[int] = set()
     with tally.stage("run"):
         for numbers, library, message in libraries:
             if library is None:
@@ -296,26 +299,35 @@ def _run(
                 variant = chosen[answer.number][0]
                 tally.variants[answer.status] += 1
                 tally.steps.update(step_kinds(variant))
+                if answer.status == "timeout":
+                    endless.add(answer.number)
                 if answer.status not in ("ok", "imprecise"):
                     signature = _signature(answer.status, variant)
                     tally.failures.append(Failure(answer.status, answer.message, signature, variant))
-    with tally.stage("exactness"):
-        _compare_exactly(scop, chosen, given, settings.toolchain, case, folder, tally)
+    if settings.rings:
+        with tally.stage("exactness"):
+            _compare_exactly(scop, chosen, given, endless, settings.toolchain, case, folder, tally)
 
 
 def _compare_exactly(
     scop: Scop,
     chosen: Sequence[tuple[Variant, KernelSource]],
     given: int,
+    endless: Collection[int],
     toolchain: Toolchain,
     case: Case,
     folder: Path,
     tally: _Tally,
 ) -> None:
-    """Compare those that were given over a ring, or else one: always where that is quick, now and then elsewhere."""
+    """Compare those that were given over a ring, or else one: always where that is quick, now and then elsewhere.
+
+    None of those whose numbers are ``endless``, which would not end there either.
+    """
     draw = Random(f"polydl fuzz ring {case.name}")
     numbers = range(given) if given else _one_to_compare(scop, chosen, draw)
     for number in numbers:
+        if number in endless:
+            continue
         variant, source = chosen[number][0], alone(chosen[number][1])
         result = compare_exactly(scop, source, toolchain, folder / f"exact{number}", seed=draw.randrange(1 << 30))
         tally.exact[result.verdict] += 1

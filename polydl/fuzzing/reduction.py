@@ -37,6 +37,8 @@ def reduced(
     program: Program, case: Case, failure: Failure, settings: FuzzingSettings, *, until: float
 ) -> tuple[Case, Failure]:
     """The smallest case with such a failure that is found until then (``time.monotonic``), and its failure."""
+    # Only what differs over a ring has to be compared there again.
+    settings = replace(settings, rings=failure.kind == "differs")
     beside = replace(settings, variants=_OTHERS)
     alone = replace(settings, variants=0)
     progress = True
