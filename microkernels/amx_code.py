@@ -336,6 +336,7 @@ class Writer:
 
 
 def operands_in_c(site: GemmSite) -> str:
+    """The parameters for both operands and the output of the functions of a site."""
     return f"const {site.element} *a, const {site.type_b} *b, {site.accumulator} *c"
 
 

@@ -24,10 +24,13 @@ from polydl.execute.toolchain import Toolchain
 from polydl.frontend.constants import with_constants
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Tile, UseMicrokernel, Variant
+from polydl.microkernels.amx import AMX
+from polydl.microkernels.amx_groups import AMX_GROUPS
 from polydl.plan.apply import Applied
 from polydl.plan.prepared import Prepared, proved
 from polydl.presentation.answer import answer_text
 from polydl.report.documents import optimization_document
+from polydl.variants.build_space import build_space
 from polydl.variants.rewrites.pack_panels import PackPanels
 from polydl.variants.rewrites.split import Split
 
@@ -55,6 +58,32 @@ PACKED = Variant(
 
 def product(tmp_path: Path, *constants: str) -> Scop:
     return with_constants(parse(tmp_path, PRODUCT), constants)
+
+
+LAYER = """\
+#include <polydl/bfloat16.h>
+void layer(float y[128][256], const bfloat16 x[128][512], const bfloat16 w[256][512])
+{
+#pragma scop
+  for (int i = 0; i < 128; i++)
+    for (int j = 0; j < 256; j++)
+      for (int k = 0; k < 512; k++)
+        y[i][j] += bfloat16_to_float(x[i][k]) * bfloat16_to_float(w[j][k]);
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize("constants", [(), ("w",)], ids=["given each time", "constant"])
+def test_constants_of_bfloat16_are_packed_in_pairs(constants: tuple[str, ...], tmp_path: Path) -> None:
+    scop = with_constants(parse(tmp_path, LAYER), constants)
+    space = build_space(scop, (AMX, AMX_GROUPS), MACHINE)
+    every = [space, *space.alternatives]
+    pairs = [each for each in every if any(isinstance(s, Split) and s.size == 2 for s in each.rewrites)]
+    assert bool(pairs) == bool(constants)
+    for each in pairs:
+        assert any(isinstance(step, PackPanels) and step.array == "w" for step in each.rewrites)
+        assert "c-amx-groups" in {report.kernel for report in each.reports}
 
 
 def packed(scop: Scop) -> Applied:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Annotated, ClassVar
 
+from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.errors import IllegalVariantError
 from polydl.ir.families import LAYOUT, PACKING
 from polydl.ir.numerics import EXACT, Rounding
@@ -21,8 +22,10 @@ from polydl.variants.rewrites.accesses import copied_along, drawn_read, only_rea
 from polydl.variants.rewrites.pack_tiles import PANEL_REUSE, PANEL_VECTORS, far_apart, multiples, tile_choices
 from polydl.variants.rewrites.split import Blocked, Split, block_of, extents_of, splits_of
 
-# Steps of k that dot products of bytes take side by side, and vectors of accumulators in a panel of groups of them.
-GROUP, GROUP_VECTORS = 4, (4, 3, 2, 6, 8, 1)
+# Steps of k that processors' dot products take side by side, by the type of the operands.
+GROUPS = {BFLOAT16: 2, **dict.fromkeys(BYTES, 4)}
+# Vectors of accumulators in a panel of such groups, the preferred first.
+GROUP_VECTORS = (4, 3, 2, 6, 8, 1)
 # Columns of B in a panel, and steps of k, the preferred first.
 PANEL_COLUMNS = (56, 42, 28, 64, 48, 32, 40, 24, 16)
 PANEL_DEPTHS = (256, 512, 128)
@@ -63,7 +66,7 @@ class PackPanelsRewrite:
         for steps in panel_choices(scop, statement, matches, machine):
             if not tiles or _small(scop, steps, LIMITS.panel_copy_bytes) or _constant(scop, steps):
                 yield Proposal(steps)
-        # Microkernels that come before those for groups take bytes as they lie, one product at a time.
+        # Microkernels that come before those for groups take operands as they lie, one product at a time.
         grouped = in_groups(scop, statement, matches, machine)
         if grouped:
             yield Proposal(grouped, any_microkernel=True)
@@ -157,10 +160,10 @@ def panel_choices(
 def in_groups(
     scop: Scop, statement: Statement, matches: Sequence[GemmMatch], machine: Machine
 ) -> tuple[Split | PackPanels, ...]:
-    """Steps that copy the operand along m of a product of bytes into panels with four steps of k side by side.
+    """Steps that copy the operand along m into panels with groups of k side by side: four bytes, or two bfloat16s.
 
-    Processors' dot products of bytes read it so. The other operand must be contiguous along k. None for other products,
-    and where too little is read again to pay for the copy.
+    Processors' dot products read it so. The other operand must be contiguous along k. None for other products,
+    and where too little is read again to pay for the copy; of bfloat16s, none but constants are copied.
     """
     if statement.box is None or not matches:
         return ()
@@ -171,14 +174,17 @@ def in_groups(
     widths = multiples(machine.vector_elements(accumulator), GROUP_VECTORS)
     whole = extents[match.m] in widths[:1]
     width = 0 if whole else block_of(extents[match.m], widths)
-    grouped = array.element in BYTES and match.stride_bk == 1 and extents[match.k] % GROUP == 0
-    often = array.memory in scop.constants or statement.instances >= PANEL_REUSE * array.elements
-    fits = (whole or width) and extents[match.k] > GROUP and visits_once(scop, statement, match.form.a)
+    group = GROUPS.get(array.element, 0)
+    grouped = group and match.stride_bk == 1 and extents[match.k] % group == 0
+    # Who takes bfloat16s as they lie joins them in pairs in passing: that is worth doing beforehand, not at each call.
+    again = array.element in BYTES and statement.instances >= PANEL_REUSE * array.elements
+    often = array.memory in scop.constants or again
+    fits = (whole or width) and extents[match.k] > group and visits_once(scop, statement, match.form.a)
     if not (grouped and often and fits):
         return ()
     m, k = statement.iterators[match.m], statement.iterators[match.k]
     splits = [] if whole else splits_of(scop, statement, match.m, width)
-    splits += splits_of(scop, statement, match.k, GROUP)
+    splits += splits_of(scop, statement, match.k, group)
     try:
         blocked = Blocked(scop).after(splits)
     except IllegalVariantError:
