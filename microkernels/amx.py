@@ -26,7 +26,6 @@ from __future__ import annotations
 import functools
 from ctypes import CDLL, c_long
 from dataclasses import dataclass, replace
-from itertools import product
 from pathlib import Path
 from typing import Literal
 
@@ -46,8 +45,9 @@ from polydl.ir.ingredients import Ingredients
 from polydl.ir.numerics import EXACT, FLUSHED, Rounding
 from polydl.machine.core import Core
 from polydl.machine.processors import WIDE_CORE
-from polydl.microkernels.amx_code import SIGNS, Writer
+from polydl.microkernels.amx_code import Writer
 from polydl.microkernels.amx_operands import FORMATS, SIDE, SPLIT_SHARE, cycles_of_a, padded
+from polydl.microkernels.amx_site import NARROW, SETUP
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
 
 _LEAST_GROUPS = 8  # of k in a tile product
@@ -88,8 +88,7 @@ class Amx(Microkernel):
     )
     elements: tuple[tuple[str, ...], ...] = (
         ("float", "float"),
-        (BFLOAT16, "float"),
-        *((*dict.fromkeys(operands), "int") for operands in product(SIGNS, repeat=2)),
+        *NARROW,
     )
 
     abilities: frozenset[Ability] = frozenset({"rows", "overwrite", "ahead", "copies", "after"})
@@ -176,7 +175,6 @@ class Amx(Microkernel):
         return replace(self, core=core)
 
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:  # noqa: ARG002
-        setup = "#ifdef POLYDL_HAS_TILES\n  polydl_tiles = polydl_ask_for_tiles();\n#endif"
         start = ""
         writer = Writer(site, self.core)
         if site.again_a or writer.keeps_b:
@@ -184,7 +182,7 @@ class Amx(Microkernel):
             start = (
                 f"#ifdef POLYDL_HAS_TILES\n    __atomic_add_fetch(&{site.prefix}_round, 1, __ATOMIC_RELAXED);\n#endif"
             )
-        return EmittedSite((), writer.text(), setup, start, Ingredients(("immintrin.h",)))
+        return EmittedSite((), writer.text(), SETUP, start, Ingredients(("immintrin.h",)))
 
     def call(self, site: GemmSite, arguments: CallArguments) -> str:
         return PLAIN_C.call(site, arguments)

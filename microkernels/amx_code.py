@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-from pathlib import Path
-
-from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.contracts import GemmSite
 from polydl.machine.core import Core
 from polydl.microkernels.amx_operands import (
@@ -16,22 +12,13 @@ from polydl.microkernels.amx_operands import (
     blocks_of,
     c_table,
     finished_blocks,
-    finished_rows,
     kept_bytes,
     products_of_blocks,
 )
 from polydl.microkernels.amx_panels import panel_elements, panels_run, walks_panels
-from polydl.microkernels.plain_c_blocks import AFTER, AHEAD, FIRST, lengths, offset_tables, which_tiles, widened
+from polydl.microkernels.amx_site import further_in_c, loops_in_c, operands_in_c, run_in_c, run_name, shared, types_in_c
 
 _MOST_KEPT = 8
-SIGNS = {"signed char": "SIGNED", "unsigned char": "PLAIN"}
-"""Types of bytes, and what amx_support.c calls them."""
-
-
-@functools.cache
-def shared(name: str) -> str:
-    """C that sites share."""
-    return Path(__file__).with_name(name).read_text(encoding="utf-8").rstrip("\n")
 
 
 class Writer:
@@ -45,7 +32,6 @@ class Writer:
         self.keeps_b = site.again_b and not self.panels
         self.slots = 1
         self.operands = operands_in_c(site)
-        self.more = FIRST + (AHEAD if site.ahead else "") + (AFTER.format(prefix=site.prefix) if site.after else "")
         longest = max(call.length_a(self.splits_all_a) for call in self.calls.values())
         if site.again_a:
             self.slots = max(1, min(_MOST_KEPT, kept_bytes(core) // (2 * longest)))
@@ -61,7 +47,7 @@ class Writer:
 
     def text(self) -> str:
         """The C at file scope: the functions of all shapes of calls, and the one that chooses between them."""
-        site, prefix = self.site, self.site.prefix
+        site = self.site
         parts = [
             shared("amx_support.c"),
             *([shared("amx_rows.c")] if site.stride_am != 1 else []),
@@ -69,36 +55,15 @@ class Writer:
             "#ifdef POLYDL_HAS_TILES",
             self._buffers(),
         ]
-        cases = []
         for number, (index, call) in enumerate(self.calls.items()):
-            name = f"{prefix}_run_{''.join(map(str, index))}"
+            name = run_name(site, index)
             parts.append(self._panel_a(f"{name}_a", call))
             if self.splits_all_a:
                 parts.append(self._all_of_a(f"{name}_a", number, call))
             if call.columns.runs and not self.panels:
                 parts.append(self._split_b(f"{name}_b", number, call))
             parts.append(panels_run(name, site, call) if self.panels else self._run(name, call))
-            cases += [
-                f"    if ({which_tiles(site, index)})",
-                f"      {name}(a, b, c, count, first{', ahead' if site.ahead else ''}"
-                f"{', last, operands' if site.after else ''});",
-            ]
-        parts += [
-            "#endif",
-            f"static void {prefix}_run({self.operands}, int last_m, int last_n, int last_k, long count{self.more})",
-            "{",
-            "#ifdef POLYDL_HAS_TILES",
-            "  if (polydl_tiles) {",
-            *cases,
-            "    return;",
-            "  }",
-            "#endif",
-            *(["  (void)ahead;"] if site.ahead else []),
-            f"  {prefix}_loops(a, b, c, last_m, last_n, last_k, count, first);",
-            *finished_rows(site),
-            "}",
-        ]
-        return "\n".join(parts)
+        return "\n".join([*parts, "#endif", run_in_c(site)])
 
     def _buffers(self) -> str:
         prefix = self.site.prefix
@@ -254,7 +219,7 @@ class Writer:
             body += self._rows(name, call, shape.m, rest, len(entries), 0)
         return "\n".join(
             [
-                f"static void {name}({self.operands}, long count{self.more})",
+                f"static void {name}({self.operands}, long count{further_in_c(self.site)})",
                 "{",
                 configurations.text(),
                 f"  static const long blocks[][9] = {{\n{c_table(entries)}\n  }};",
@@ -333,62 +298,3 @@ class Writer:
             *after,
             "  }",
         ]
-
-
-def operands_in_c(site: GemmSite) -> str:
-    """The parameters for both operands and the output of the functions of a site."""
-    return f"const {site.element} *a, const {site.type_b} *b, {site.accumulator} *c"
-
-
-def types_in_c(site: GemmSite) -> str:
-    """What amx_support.c calls the types of the operands."""
-    if site.element in SIGNS:
-        return f"POLYDL_{SIGNS[site.type_b]}_{SIGNS[site.element]}"
-    return "POLYDL_OF_BFLOAT16S" if site.element == BFLOAT16 else "POLYDL_OF_FLOATS"
-
-
-def loops_in_c(site: GemmSite) -> str:
-    """Where the compiler's target has no tiles, or the system does not let the process use them."""
-    prefix = site.prefix
-    tables = offset_tables(site)
-    factor = f"b[{prefix}_rows_b[q] + {prefix}_offsets_b[r] + j * {site.stride_bn} + l * {site.stride_bk}]"
-    value = "column[i]" if site.stride_am == 1 else "row[l]"
-    if site.element == BFLOAT16:
-        factor, value = widened(factor), widened(value)
-    start = f"const {site.element} *{{}} = a + {prefix}_offsets_a[r]"
-    if site.stride_am == 1:
-        sums = [
-            "        for (long l = 0; l < k; ++l) {",
-            f"          {start.format('column')} + l * {site.lda};",
-            f"          const {site.accumulator} factor = {factor};",
-            "          for (long i = 0; i < m; ++i)",
-            f"            to[i] += {value} * factor;",
-        ]
-    else:
-        sums = [
-            "        for (long i = 0; i < m; ++i) {",
-            f"          {start.format('row')} + i * {site.stride_am}L;",
-            f"          {site.accumulator} sum = 0;",
-            "          for (long l = 0; l < k; ++l)",
-            f"            sum += {value} * {factor};",
-            "          to[i] += sum;",
-        ]
-    return "\n".join(
-        [
-            *tables,
-            f"static void {prefix}_loops({operands_in_c(site)}, int last_m, int last_n, int last_k, long count{FIRST})",
-            "{",
-            f"  const long {lengths(site)};",
-            f"  for (int q = 0; q < {site.rows}; ++q)",
-            "    for (long j = 0; j < n; ++j) {",
-            f"      {site.accumulator} *to = c + {prefix}_rows_c[q] + j * {site.ldc};",
-            "      if (first)",
-            "        for (long i = 0; i < m; ++i)",
-            "          to[i] = 0;",
-            "      for (long r = 0; r < count; ++r)",
-            *sums,
-            "        }",
-            "    }",
-            "}",
-        ]
-    )

@@ -6,22 +6,11 @@
    many ``lines`` for each group come into the second cache, which later calls read. */
 POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_tile_groups(
     const void *first_a, long row_a, const void *first_b, const void *second_b, long column_b, const long *offsets_a,
-    const long *offsets_b, long count, int groups, int *c0, int *c1, long ldc, int kind, int first, int wide, int deep,
+    const long *offsets_b, long count, int groups, void *c0, void *c1, long ldc, int kind, int first, int wide, int deep,
     const char *ahead, int lines)
 {
   const long width = kind > POLYDL_OF_BFLOAT16S ? 1 : 2;
-  __asm__ volatile("" ::: "memory");
-  if (first) {
-    POLYDL_TILE_ZERO(0);
-    if (wide) POLYDL_TILE_ZERO(1);
-    if (deep) POLYDL_TILE_ZERO(2);
-    if (deep && wide) POLYDL_TILE_ZERO(3);
-  } else {
-    POLYDL_TILE_LOAD(0, c0, 4 * ldc);
-    if (wide) POLYDL_TILE_LOAD(1, c0 + 16, 4 * ldc);
-    if (deep) POLYDL_TILE_LOAD(2, c1, 4 * ldc);
-    if (deep && wide) POLYDL_TILE_LOAD(3, c1 + 16, 4 * ldc);
-  }
+  POLYDL_TILES_OF_C_BEGIN;
   for (long r = 0; r < count; r += groups) {
     const char *a = (const char *)first_a + offsets_a[r] * width;
     const char *b0 = (const char *)first_b + offsets_b[r] * width;
@@ -34,10 +23,7 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_tile_groups(
       __builtin_prefetch(ahead, 0, 2);
     POLYDL_TILE_PRODUCTS;
   }
-  POLYDL_TILE_STORE(0, c0, 4 * ldc);
-  if (wide) POLYDL_TILE_STORE(1, c0 + 16, 4 * ldc);
-  if (deep) POLYDL_TILE_STORE(2, c1, 4 * ldc);
-  if (deep && wide) POLYDL_TILE_STORE(3, c1 + 16, 4 * ldc);
+  POLYDL_TILES_OF_C_END;
 }
 #endif
 #endif

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import product
 from math import gcd
 from typing import Literal
 
@@ -21,7 +20,6 @@ from polydl.ir.numerics import EXACT, FLUSHED, Rounding
 from polydl.machine.core import Core
 from polydl.machine.processors import WIDE_CORE
 from polydl.microkernels.amx import AMX
-from polydl.microkernels.amx_code import SIGNS, loops_in_c, operands_in_c, shared, types_in_c
 from polydl.microkernels.amx_operands import (
     FORMATS,
     SIDE,
@@ -30,11 +28,20 @@ from polydl.microkernels.amx_operands import (
     blocks_in_place,
     c_table,
     finished_blocks,
-    finished_rows,
     products_of_blocks,
 )
+from polydl.microkernels.amx_site import (
+    NARROW,
+    SETUP,
+    further_in_c,
+    loops_in_c,
+    operands_in_c,
+    run_in_c,
+    run_name,
+    shared,
+    types_in_c,
+)
 from polydl.microkernels.plain_c import PLAIN_C
-from polydl.microkernels.plain_c_blocks import AFTER, AHEAD, FIRST, which_tiles
 
 # Groups in a tile product below which products in vector registers take no longer.
 _LEAST_GROUPS = 8
@@ -82,10 +89,7 @@ class AmxGroups(Microkernel):
         StridePattern("groups of two", ("one", "two", "zero"), ("any", "zero", "any"), ("zero", "one", "one")),
         StridePattern("groups of four", ("one", "four", "zero"), ("any", "zero", "any"), ("zero", "one", "one")),
     )
-    elements: tuple[tuple[str, ...], ...] = (
-        (BFLOAT16, "float"),
-        *((*dict.fromkeys(operands), "int") for operands in product(SIGNS, repeat=2)),
-    )
+    elements: tuple[tuple[str, ...], ...] = NARROW
 
     abilities: frozenset[Ability] = frozenset({"rows", "overwrite", "ahead", "after"})
     family: str = "tile registers"
@@ -131,8 +135,7 @@ class AmxGroups(Microkernel):
         return replace(self, core=core)
 
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:  # noqa: ARG002
-        setup = "#ifdef POLYDL_HAS_TILES\n  polydl_tiles = polydl_ask_for_tiles();\n#endif"
-        return EmittedSite((), _text(site), setup, "", Ingredients(("immintrin.h",)))
+        return EmittedSite((), _text(site), SETUP, "", Ingredients(("immintrin.h",)))
 
     def call(self, site: GemmSite, arguments: CallArguments) -> str:
         return PLAIN_C.call(site, arguments)
@@ -144,37 +147,12 @@ def _most_groups(batch: int) -> int:
 
 def _text(site: GemmSite) -> str:
     """The C at file scope: the functions of all shapes of calls, and the one that chooses between them."""
-    prefix = site.prefix
-    more = FIRST + (AHEAD if site.ahead else "") + (AFTER.format(prefix=prefix) if site.after else "")
-    parts = [shared("amx_support.c"), shared("amx_groups.c"), loops_in_c(site), "#ifdef POLYDL_HAS_TILES"]
-    cases = []
-    for index, shape in site.shapes():
-        name = f"{prefix}_run_{''.join(map(str, index))}"
-        parts.append(_run(name, site, blocks_in_place(site, shape), more))
-        cases += [
-            f"    if ({which_tiles(site, index)})",
-            f"      {name}(a, b, c, count, first{', ahead' if site.ahead else ''}"
-            f"{', last, operands' if site.after else ''});",
-        ]
-    parts += [
-        "#endif",
-        f"static void {prefix}_run({operands_in_c(site)}, int last_m, int last_n, int last_k, long count{more})",
-        "{",
-        "#ifdef POLYDL_HAS_TILES",
-        "  if (polydl_tiles) {",
-        *cases,
-        "    return;",
-        "  }",
-        "#endif",
-        *(["  (void)ahead;"] if site.ahead else []),
-        f"  {prefix}_loops(a, b, c, last_m, last_n, last_k, count, first);",
-        *finished_rows(site),
-        "}",
-    ]
-    return "\n".join(parts)
+    functions = [_run(run_name(site, index), site, blocks_in_place(site, shape)) for index, shape in site.shapes()]
+    support = [shared("amx_support.c"), shared("amx_groups.c"), loops_in_c(site)]
+    return "\n".join([*support, "#ifdef POLYDL_HAS_TILES", *functions, "#endif", run_in_c(site)])
 
 
-def _run(name: str, site: GemmSite, call: Blocks, more: str) -> str:
+def _run(name: str, site: GemmSite, call: Blocks) -> str:
     """The function that computes one shape: rows of C two tiles at a time, and in each two blocks of columns."""
     lies = groups_of(site)
     sizes = TileRegisterSizes(lies[0])
@@ -184,7 +162,7 @@ def _run(name: str, site: GemmSite, call: Blocks, more: str) -> str:
     body = [line for end, height in parts if end for line in _rows(site, call, lies, end, height, len(entries))]
     return "\n".join(
         [
-            f"static void {name}({operands_in_c(site)}, long count{more})",
+            f"static void {name}({operands_in_c(site)}, long count{further_in_c(site)})",
             "{",
             sizes.text(),
             f"  static const long blocks[][7] = {{\n{c_table(entries)}\n  }};",
@@ -223,7 +201,7 @@ def _rows(site: GemmSite, call: Blocks, lies: tuple[int, int], end: int, height:
         return (
             f"polydl_tile_groups(a + at * {site.stride_am}L, {width * apart}, b + block[0], b + block[2], "
             f"{width * site.stride_bn}, {prefix}_offsets_a, {prefix}_offsets_b, count, {groups}, "
-            f"(int *)(c + block[1] + at), (int *)(c + block[3] + at), {site.ldc}, {types_in_c(site)}, first, "
+            f"c + block[1] + at, c + block[3] + at, {site.ldc}, {types_in_c(site)}, first, "
             f"{int(height > SIDE)}, {deep}, {fetched});"
         )
 

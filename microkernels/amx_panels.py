@@ -19,7 +19,7 @@ from polydl.microkernels.amx_operands import (
     kept_bytes,
     products_of_blocks,
 )
-from polydl.microkernels.plain_c_blocks import AFTER, AHEAD, FIRST
+from polydl.microkernels.amx_site import further_in_c
 
 _PARTS = FORMATS["float"].parts
 _TILE = SIDE * STEP  # bfloat16s
@@ -97,8 +97,7 @@ def panels_run(name: str, site: GemmSite, call: Blocks) -> str:
         body += ["    {", *products(int(rest > SIDE), 6, rest), "    }"]
     return "\n".join(
         [
-            f"static void {name}(const float *a, const float *b, float *c, long count{FIRST}"
-            f"{AHEAD if site.ahead else ''}{AFTER.format(prefix=prefix) if site.after else ''})",
+            f"static void {name}(const float *a, const float *b, float *c, long count{further_in_c(site)})",
             "{",
             configurations.text(),
             f"  static const long blocks[][7] = {{\n{c_table(entries)}\n  }};",

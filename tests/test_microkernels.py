@@ -19,7 +19,7 @@ from polydl import bfloat16, registry
 from polydl.contracts import CallArguments, GemmShape, GemmSite, Microkernel
 from polydl.machine.processors import WIDE_CORE
 from polydl.microkernels.amx import AMX
-from polydl.microkernels.amx_groups import AMX_GROUPS, groups_of
+from polydl.microkernels.amx_groups import AMX_GROUPS
 from polydl.microkernels.int16 import INT16
 from polydl.microkernels.libxsmm import LIBXSMM, dispatch
 from polydl.microkernels.libxsmm_groups import LIBXSMM_BF16, LIBXSMM_INT8
@@ -266,24 +266,6 @@ def test_the_registry_offers_both_in_order_of_preference() -> None:
     assert registry.names("microkernels")[:2] == ("libxsmm", "c")
     assert registry.load("microkernels", "c-amx") is AMX
     assert registry.load("microkernels", "c") is PLAIN_C
-
-
-def test_groups_that_fill_too_little_of_a_tile_are_left_to_others() -> None:
-    def refusal(**changed: object) -> str:
-        usual = {"m": 64, "n": 64, "k": 4, "batch": 48, "lda": 1, "ldc": 64, "stride_bn": 192, "stride_am": 4}
-        kinds = {"element": "signed char", "accumulator": "int"}
-        return AMX_GROUPS.rejects(shape(**{**kinds, **usual, **changed})) or ""
-
-    assert refusal() == ""
-    assert "4 steps" in refusal(k=2)
-    assert "fill a tile" in refusal(m=8)
-    assert "fill a tile" in refusal(n=8)
-    assert "divides the 21 groups" in refusal(batch=21)
-
-
-def test_a_tile_product_takes_groups_that_are_evenly_apart() -> None:
-    sixteen, eight, nine, none, *_ = [groups_of(each) for each in IN_TILES if each.element == "signed char"]
-    assert (sixteen, eight, nine, none) == ((16, 256), (12, 200), (9, 64), (1, 0))
 
 
 TILES = pytest.mark.parametrize("mode", [pytest.param("as it is", marks=pytest.mark.amx), "in plain C"])

@@ -44,8 +44,9 @@ def space_of(
         own_threads = 1 if outside or fixed else machine.threads
         streams = _past_caches(scop, nests, nest, machine.second_cache_bytes)
         space = NestSpace(scop, nest, way, shapes, machine, own_threads, minor, streamable=streams)
-        called = [shape for shape in shapes if shape.match is not None]
-        if called and not any(space.legal_order(shape, space.default(shape).order) for shape in called):
+        if kernel is not None and not any(
+            shape.match is not None and space.legal_order(shape, space.default(shape).order) for shape in shapes
+        ):
             refusals, kernel = {"": NoMatch("the order of the sum must be kept")}, None
             space = replace(space, shapes=(Shape(None),))
         spaces.append(space)

@@ -56,13 +56,13 @@ def prefetch_of(scop: Scop, plan: NestPlan, match: GemmMatch, site: GemmSite, co
     stays there beside all else. None if few columns use a tile of A, if its tiles are not contiguous, or if there is
     but one of them.
     """
-    # A row's steps of k lie side by side, and the next row's follow.
-    in_groups = site.lda == 1 and site.stride_am == site.k[0]
-    if site.element not in _ELEMENTS and not in_groups:
+    # A row's steps of k lie side by side, and the next row's follow: groups of k, or whole rows.
+    row_by_row = site.lda == 1 and site.stride_am == site.k[0]
+    if site.element not in _ELEMENTS and not row_by_row:
         return None
     width = scop.array(match.form.a.array).element_bytes
     tile = site.m[0] * site.k[0]
-    whole = site.m[0] == site.m[1] and site.k[0] == site.k[1] and (in_groups or site.lda == site.m[0])
+    whole = site.m[0] == site.m[1] and site.k[0] == site.k[1] and (row_by_row or site.lda == site.m[0])
     if not whole or sorted(site.offsets_a) != [tile * number for number in range(len(site.offsets_a))]:
         return None
     strides = match.form.strides_a

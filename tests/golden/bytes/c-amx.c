@@ -165,6 +165,29 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_split_rows(
     polydl_split_pair(from, lda, rows->to + (6 * step + tile) * 32 * pairs + 32 * pair, 64 * pairs, 0xffff);
   }
 }
+/* The sums so far of one or two tiles along n by one or two along m, and the new ones; nothing before is put off. */
+#define POLYDL_TILES_OF_C_BEGIN                                                                                        \
+  do {                                                                                                                 \
+    __asm__ volatile("" ::: "memory");                                                                                 \
+    if (first) {                                                                                                       \
+      POLYDL_TILE_ZERO(0);                                                                                             \
+      if (wide) POLYDL_TILE_ZERO(1);                                                                                   \
+      if (deep) POLYDL_TILE_ZERO(2);                                                                                   \
+      if (deep && wide) POLYDL_TILE_ZERO(3);                                                                           \
+    } else {                                                                                                           \
+      POLYDL_TILE_LOAD(0, c0, 4 * ldc);                                                                                \
+      if (wide) POLYDL_TILE_LOAD(1, (char *)c0 + 64, 4 * ldc);                                                         \
+      if (deep) POLYDL_TILE_LOAD(2, c1, 4 * ldc);                                                                      \
+      if (deep && wide) POLYDL_TILE_LOAD(3, (char *)c1 + 64, 4 * ldc);                                                 \
+    }                                                                                                                  \
+  } while (0)
+#define POLYDL_TILES_OF_C_END                                                                                          \
+  do {                                                                                                                 \
+    POLYDL_TILE_STORE(0, c0, 4 * ldc);                                                                                 \
+    if (wide) POLYDL_TILE_STORE(1, (char *)c0 + 64, 4 * ldc);                                                          \
+    if (deep) POLYDL_TILE_STORE(2, c1, 4 * ldc);                                                                       \
+    if (deep && wide) POLYDL_TILE_STORE(3, (char *)c1 + 64, 4 * ldc);                                                  \
+  } while (0)
 /* C += A * B for one or two tiles along n by one or two along m; the smallest products of parts come first. */
 #define POLYDL_TILE_PRODUCTS                                                                                           \
   do {                                                                                                                 \
@@ -207,18 +230,7 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_tile_block(
   const long width = kind > POLYDL_OF_BFLOAT16S ? 1 : 2, parts = kind == POLYDL_OF_FLOATS ? 3 : 1;
   unsigned short *to = share ? next->to : 0;
   int unit = units ? rows->unit : 0;
-  __asm__ volatile("" ::: "memory");
-  if (first) {
-    POLYDL_TILE_ZERO(0);
-    if (wide) POLYDL_TILE_ZERO(1);
-    if (deep) POLYDL_TILE_ZERO(2);
-    if (deep && wide) POLYDL_TILE_ZERO(3);
-  } else {
-    POLYDL_TILE_LOAD(0, c0, 4 * ldc);
-    if (wide) POLYDL_TILE_LOAD(1, (char *)c0 + 64, 4 * ldc);
-    if (deep) POLYDL_TILE_LOAD(2, c1, 4 * ldc);
-    if (deep && wide) POLYDL_TILE_LOAD(3, (char *)c1 + 64, 4 * ldc);
-  }
+  POLYDL_TILES_OF_C_BEGIN;
   for (long r = 0; r < count; ++r) {
     const char *b0 = (const char *)first_b + offsets_first[r] * width;
     const char *b1 = (const char *)second_b + offsets_second[r] * width;
@@ -259,10 +271,7 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_tile_block(
     }
     to += share ? 3 * 1024 * steps : 0;
   }
-  POLYDL_TILE_STORE(0, c0, 4 * ldc);
-  if (wide) POLYDL_TILE_STORE(1, (char *)c0 + 64, 4 * ldc);
-  if (deep) POLYDL_TILE_STORE(2, c1, 4 * ldc);
-  if (deep && wide) POLYDL_TILE_STORE(3, (char *)c1 + 64, 4 * ldc);
+  POLYDL_TILES_OF_C_END;
 }
 #endif
 #endif

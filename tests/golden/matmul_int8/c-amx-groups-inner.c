@@ -170,6 +170,29 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_split_rows(
     polydl_split_pair(from, lda, rows->to + (6 * step + tile) * 32 * pairs + 32 * pair, 64 * pairs, 0xffff);
   }
 }
+/* The sums so far of one or two tiles along n by one or two along m, and the new ones; nothing before is put off. */
+#define POLYDL_TILES_OF_C_BEGIN                                                                                        \
+  do {                                                                                                                 \
+    __asm__ volatile("" ::: "memory");                                                                                 \
+    if (first) {                                                                                                       \
+      POLYDL_TILE_ZERO(0);                                                                                             \
+      if (wide) POLYDL_TILE_ZERO(1);                                                                                   \
+      if (deep) POLYDL_TILE_ZERO(2);                                                                                   \
+      if (deep && wide) POLYDL_TILE_ZERO(3);                                                                           \
+    } else {                                                                                                           \
+      POLYDL_TILE_LOAD(0, c0, 4 * ldc);                                                                                \
+      if (wide) POLYDL_TILE_LOAD(1, (char *)c0 + 64, 4 * ldc);                                                         \
+      if (deep) POLYDL_TILE_LOAD(2, c1, 4 * ldc);                                                                      \
+      if (deep && wide) POLYDL_TILE_LOAD(3, (char *)c1 + 64, 4 * ldc);                                                 \
+    }                                                                                                                  \
+  } while (0)
+#define POLYDL_TILES_OF_C_END                                                                                          \
+  do {                                                                                                                 \
+    POLYDL_TILE_STORE(0, c0, 4 * ldc);                                                                                 \
+    if (wide) POLYDL_TILE_STORE(1, (char *)c0 + 64, 4 * ldc);                                                          \
+    if (deep) POLYDL_TILE_STORE(2, c1, 4 * ldc);                                                                       \
+    if (deep && wide) POLYDL_TILE_STORE(3, (char *)c1 + 64, 4 * ldc);                                                  \
+  } while (0)
 /* C += A * B for one or two tiles along n by one or two along m; the smallest products of parts come first. */
 #define POLYDL_TILE_PRODUCTS                                                                                           \
   do {                                                                                                                 \
@@ -212,18 +235,7 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_tile_block(
   const long width = kind > POLYDL_OF_BFLOAT16S ? 1 : 2, parts = kind == POLYDL_OF_FLOATS ? 3 : 1;
   unsigned short *to = share ? next->to : 0;
   int unit = units ? rows->unit : 0;
-  __asm__ volatile("" ::: "memory");
-  if (first) {
-    POLYDL_TILE_ZERO(0);
-    if (wide) POLYDL_TILE_ZERO(1);
-    if (deep) POLYDL_TILE_ZERO(2);
-    if (deep && wide) POLYDL_TILE_ZERO(3);
-  } else {
-    POLYDL_TILE_LOAD(0, c0, 4 * ldc);
-    if (wide) POLYDL_TILE_LOAD(1, (char *)c0 + 64, 4 * ldc);
-    if (deep) POLYDL_TILE_LOAD(2, c1, 4 * ldc);
-    if (deep && wide) POLYDL_TILE_LOAD(3, (char *)c1 + 64, 4 * ldc);
-  }
+  POLYDL_TILES_OF_C_BEGIN;
   for (long r = 0; r < count; ++r) {
     const char *b0 = (const char *)first_b + offsets_first[r] * width;
     const char *b1 = (const char *)second_b + offsets_second[r] * width;
@@ -264,10 +276,7 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_tile_block(
     }
     to += share ? 3 * 1024 * steps : 0;
   }
-  POLYDL_TILE_STORE(0, c0, 4 * ldc);
-  if (wide) POLYDL_TILE_STORE(1, (char *)c0 + 64, 4 * ldc);
-  if (deep) POLYDL_TILE_STORE(2, c1, 4 * ldc);
-  if (deep && wide) POLYDL_TILE_STORE(3, (char *)c1 + 64, 4 * ldc);
+  POLYDL_TILES_OF_C_END;
 }
 #endif
 #endif
@@ -279,22 +288,11 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_tile_block(
    many ``lines`` for each group come into the second cache, which later calls read. */
 POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_tile_groups(
     const void *first_a, long row_a, const void *first_b, const void *second_b, long column_b, const long *offsets_a,
-    const long *offsets_b, long count, int groups, int *c0, int *c1, long ldc, int kind, int first, int wide, int deep,
+    const long *offsets_b, long count, int groups, void *c0, void *c1, long ldc, int kind, int first, int wide, int deep,
     const char *ahead, int lines)
 {
   const long width = kind > POLYDL_OF_BFLOAT16S ? 1 : 2;
-  __asm__ volatile("" ::: "memory");
-  if (first) {
-    POLYDL_TILE_ZERO(0);
-    if (wide) POLYDL_TILE_ZERO(1);
-    if (deep) POLYDL_TILE_ZERO(2);
-    if (deep && wide) POLYDL_TILE_ZERO(3);
-  } else {
-    POLYDL_TILE_LOAD(0, c0, 4 * ldc);
-    if (wide) POLYDL_TILE_LOAD(1, c0 + 16, 4 * ldc);
-    if (deep) POLYDL_TILE_LOAD(2, c1, 4 * ldc);
-    if (deep && wide) POLYDL_TILE_LOAD(3, c1 + 16, 4 * ldc);
-  }
+  POLYDL_TILES_OF_C_BEGIN;
   for (long r = 0; r < count; r += groups) {
     const char *a = (const char *)first_a + offsets_a[r] * width;
     const char *b0 = (const char *)first_b + offsets_b[r] * width;
@@ -307,10 +305,7 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_tile_groups(
       __builtin_prefetch(ahead, 0, 2);
     POLYDL_TILE_PRODUCTS;
   }
-  POLYDL_TILE_STORE(0, c0, 4 * ldc);
-  if (wide) POLYDL_TILE_STORE(1, c0 + 16, 4 * ldc);
-  if (deep) POLYDL_TILE_STORE(2, c1, 4 * ldc);
-  if (deep && wide) POLYDL_TILE_STORE(3, c1 + 16, 4 * ldc);
+  POLYDL_TILES_OF_C_END;
 }
 #endif
 #endif
@@ -353,9 +348,9 @@ static void polydl_gemm0_run_000(const signed char *a, const unsigned char *b, i
       if (block[5] != set)
         POLYDL_TILE_CONFIGURE(sizes[set = block[5]]);
       if (block[4])
-        polydl_tile_groups(a + at * 4L, 256, b + block[0], b + block[2], 128, polydl_gemm0_offsets_a, polydl_gemm0_offsets_b, count, 16, (int *)(c + block[1] + at), (int *)(c + block[3] + at), 128, POLYDL_PLAIN_SIGNED, first, 1, 1, 0, 0);
+        polydl_tile_groups(a + at * 4L, 256, b + block[0], b + block[2], 128, polydl_gemm0_offsets_a, polydl_gemm0_offsets_b, count, 16, c + block[1] + at, c + block[3] + at, 128, POLYDL_PLAIN_SIGNED, first, 1, 1, 0, 0);
       else
-        polydl_tile_groups(a + at * 4L, 256, b + block[0], b + block[2], 128, polydl_gemm0_offsets_a, polydl_gemm0_offsets_b, count, 16, (int *)(c + block[1] + at), (int *)(c + block[3] + at), 128, POLYDL_PLAIN_SIGNED, first, 1, 0, 0, 0);
+        polydl_tile_groups(a + at * 4L, 256, b + block[0], b + block[2], 128, polydl_gemm0_offsets_a, polydl_gemm0_offsets_b, count, 16, c + block[1] + at, c + block[3] + at, 128, POLYDL_PLAIN_SIGNED, first, 1, 0, 0, 0);
     }
   }
   POLYDL_TILE_RELEASE();
