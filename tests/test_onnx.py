@@ -203,6 +203,8 @@ def test_the_command_writes_what_load_runs(as_it_is: None, tmp_path: Path, capsy
     assert document["inputs"] == [{"name": "x", "shape": [1, 3, 12, 12]}]
     assert document["comparison"]["error"] < 1e-5
     assert document["call_seconds"] > 0
+    assert main([*arguments, "--out", str(out), "--json", "-", "--element", "bfloat16"], standalone_mode=False) == 0
+    assert 1e-4 < json.loads(capsys.readouterr().out)["comparison"]["error"] < 2**-6
 
 
 @pytest.mark.parametrize(

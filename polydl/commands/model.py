@@ -59,6 +59,10 @@ def _shapes(texts: Sequence[str]) -> Shapes:
     "--no-fewer-products", "fewer_products", flag_value=False, default=True,
     help="Compute every product one by one, none in a transform domain.",
 )  # fmt: skip
+@click.option(
+    "--element", type=click.Choice(("float", "bfloat16")), default="float", show_default=True,
+    help="What kernels pass on to others, and multiply: floats, or those rounded to bfloat16.",
+)  # fmt: skip
 @click.option("--report", is_flag=True, help="Show every operator: its time alone, and what was chosen.")
 @records_option
 @quiet_option
@@ -73,6 +77,7 @@ def model(
     budget: str | None,
     numerics: Numerics,
     fewer_products: bool,
+    element: str,
     report: bool,
     records: Path | None,
     quiet: bool,
@@ -102,6 +107,7 @@ def model(
             budget=budget,
             numerics=numerics,
             fewer_products=fewer_products,
+            element=element,
             records=records or True,
             progress=None if show is None else lambda done, total: show(Stage("kernels", done, total)),
         )

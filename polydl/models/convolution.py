@@ -5,17 +5,38 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
+from polydl.models.accumulation import (
+    accumulated,
+    accumulated_in_array,
+    in_a_number,
+    name_of_sums,
+    scratch_of_sums,
+    started,
+    sums_of,
+)
 from polydl.models.epilogue import Step
-from polydl.models.graph import Array, WithoutScratch
-from polydl.models.kernel_text import element_wise, function_text, operand_parameters
-from polydl.models.layout import BLOCKS, Image, Layout, Loops, Pair, brackets, declared, in_words, nest
+from polydl.models.graph import Array, stored_as
+from polydl.models.kernel_text import function_text, operand_parameters
+from polydl.models.layout import (
+    BLOCKS,
+    Image,
+    Layout,
+    Loops,
+    Pair,
+    Scratch,
+    constant,
+    declared,
+    in_words,
+)
 
 
 @dataclass(frozen=True)
-class Convolution(WithoutScratch):
-    """Constants are the filters, [filters][channels / groups][rows][columns], and the bias, [filters]."""
+class Convolution:
+    """Constants are the filters, [filters][channels / groups][rows][columns], and the bias, [filters].
+
+    Filters have the type of the image. Those of bfloat16s lie in pairs of channels, and the image is read in pairs, as
+    processors multiply them.
+    """
 
     #: of the image
     channels: int
@@ -77,22 +98,30 @@ class Convolution(WithoutScratch):
         assert isinstance(image, Image)
         assert isinstance(output, Image)
         parameters = [
-            declared("input", image),
+            constant("input", *_extents_in_pairs(image), value_type=image.value_type)
+            if self._pairs(image)
+            else declared("input", image),
             *operand_parameters(steps, operands),
-            "filter" + brackets(*self._filter_extents(image, output)),
-            "bias" + brackets(output.tiles, output.block),
+            constant("filter", *self._filter_extents(image, output), value_type=image.value_type),
+            constant("bias", output.tiles, output.block),
         ]
-        nests = [
-            nest(output.loops(), f"{output.element('output')} = bias[t][k];"),
-            self._sums(image, output),
-            element_wise(output, "", steps, operands),
-        ]
-        return function_text(function, output, parameters, [each for each in nests if each])
+        nests = self._nests(image, output, steps, operands)
+        return function_text(function, output, parameters, nests, self.scratch(output, inputs))
+
+    def scratch(self, output: Layout, inputs: Sequence[Layout]) -> tuple[Scratch, ...]:
+        alone = (self.groups == 1 or self.depthwise) and in_a_number(output, inputs[1:])
+        return () if alone else scratch_of_sums(output)
+
+    def _pairs(self, image: Image) -> bool:
+        """Whether channels are multiplied in pairs."""
+        return image.value_type == "bfloat16" and not self.depthwise and self._of_group(image)[1] % 2 == 0
 
     def _filter_extents(self, image: Image, output: Image) -> tuple[int, ...]:
         if self.depthwise:
             return image.tiles, *self.kernel, image.block
         blocks, channels = self._of_group(image)
+        if self._pairs(image):
+            return output.tiles, blocks, *self.kernel, channels // 2, output.block, 2
         return output.tiles, blocks, *self.kernel, channels, output.block
 
     def _of_group(self, image: Image) -> Pair:
@@ -100,26 +129,38 @@ class Convolution(WithoutScratch):
         whole = image.tiles % self.groups == 0
         return (image.tiles // self.groups, image.block) if whole else (1, self.channels // self.groups)
 
-    def _sums(self, image: Image, output: Image) -> str:
+    def _nests(self, image: Image, output: Image, steps: Sequence[Step], operands: Sequence[Layout]) -> list[str]:
         row = _position("y", self.stride[0], "r", self.dilation[0], self.first[0])
         column = _position("x", self.stride[1], "s", self.dilation[1], self.first[1])
         taps: Loops = (("r", self.kernel[0]), ("s", self.kernel[1]))
+        start, finish = started(output, "bias[t][k]")
         images, rows, columns = ("n", output.images), ("y", output.height), ("x", output.width)
         if self.depthwise:
-            loops = (images, ("t", output.tiles), rows, columns, *taps, ("k", output.block))
-            product = f"input{brackets('n', 't', row, column, 'k')} * filter[t][r][s][k]"
-            return nest(loops, f"{output.element('output')} += {product};")
+            loops: Loops = (images, ("t", output.tiles), rows, columns, *taps, ("k", output.block))
+            product = _product(image, ("n", "t", row, column, "k"), ("t", "r", "s", "k"))
+            return accumulated(
+                output, steps, operands, loops, start, lambda target: f"{target} += {product};", finish=finish
+            )
         blocks, channels = self._of_group(image)
-        sums: Loops = (("u", blocks), rows, *taps, columns, ("c", channels), ("k", output.block))
+        pair: Loops = (("q", 2),) if self._pairs(image) else ()
+        terms = channels // 2 if pair else channels
+        within = ["q"] if pair else []
+        sums: Loops = (("u", blocks), rows, *taps, columns, ("c", terms), ("k", output.block), *pair)
         if self.groups == 1:
-            product = f"input{brackets('n', 'u', row, column, 'c')} * filter[t][u][r][s][c][k]"
-            return nest((images, ("t", output.tiles), *sums), f"output[n][t][y][x][k] += {product};")
-        each = output.tiles // self.groups
-        tile = f"g * {each} + t"
+            loops = (images, ("t", output.tiles), *sums)
+            product = _product(image, ("n", "u", row, column, "c", *within), ("t", "u", "r", "s", "c", "k", *within))
+            return accumulated(
+                output, steps, operands, loops, start, lambda target: f"{target} += {product};", finish=finish
+            )
+        tiles = output.tiles // self.groups
+        tile = f"g * {tiles} + t"
         # Several groups share the only block of an image whose channels are no multiple of others.
-        block, channel = (f"g * {blocks} + u", "c") if image.tiles > 1 else ("u", f"g * {channels} + c")
-        product = f"input{brackets('n', block, row, column, channel)} * filter[{tile}][u][r][s][c][k]"
-        return nest((images, ("g", self.groups), ("t", each), *sums), f"output[n][{tile}][y][x][k] += {product};")
+        block, channel = (f"g * {blocks} + u", "c") if image.tiles > 1 else ("u", f"g * {terms} + c")
+        product = _product(image, ("n", block, row, column, channel, *within), (tile, "u", "r", "s", "c", "k", *within))
+        target = sums_of(output).at(name_of_sums(output), "n", tile, "y", "x", "k").place
+        loops = (images, ("g", self.groups), ("t", tiles), *sums)
+        updates = [(loops, lambda _: f"{target} += {product};")]
+        return accumulated_in_array(output, steps, operands, updates, start, finish=finish)
 
     def laid(self, constants: Sequence[Array], output: Layout, inputs: Sequence[Layout]) -> list[Array]:
         filters, bias = constants
@@ -129,10 +170,24 @@ class Convolution(WithoutScratch):
         rows, columns = self.kernel
         if self.depthwise:
             blocked = filters.reshape(image.tiles, image.block, rows, columns).transpose(0, 2, 3, 1)
+        elif self._pairs(image):
+            blocks, channels = self._of_group(image)
+            blocked = filters.reshape(output.tiles, output.block, blocks, channels // 2, 2, rows, columns)
+            blocked = blocked.transpose(0, 2, 5, 6, 3, 1, 4)
         else:
             blocked = filters.reshape(output.tiles, output.block, *self._of_group(image), rows, columns)
             blocked = blocked.transpose(0, 2, 4, 5, 3, 1)
-        return [np.ascontiguousarray(blocked), bias]
+        return [stored_as(blocked, image.value_type), bias]
+
+
+def _extents_in_pairs(image: Image) -> tuple[int, ...]:
+    *outer, channels = image.extents
+    return *outer, channels // 2, 2
+
+
+def _product(image: Image, pixel: Sequence[str], tap: Sequence[str]) -> str:
+    """A pixel of the image times one of a filter's taps, whose type is the image's."""
+    return f"{image.at('input', *pixel).value} * {image.at('filter', *tap).value}"
 
 
 def _position(outer: str, stride: int, inner: str, dilation: int, begin: int) -> str:

@@ -9,7 +9,7 @@ from typing import Literal
 from polydl.models.epilogue import Step, number
 from polydl.models.graph import PlainKind
 from polydl.models.kernel_text import broadcast, channels_together, element_wise, function_text, operand_parameters
-from polydl.models.layout import Image, Layout, Pair, RowMajor, brackets, declared, nest
+from polydl.models.layout import Image, Layout, Pair, RowMajor, declared, nest
 from polydl.models.products import RowMajorKind
 
 
@@ -51,7 +51,7 @@ class WithConstant(RowMajorKind):
 
     def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
         first, operands, constant = inputs[0], inputs[1:], RowMajor(self.shape)
-        source = f"({first.element('input')} {self.operation} {broadcast('constant', constant, output)})"
+        source = f"({first.element('input').value} {self.operation} {broadcast('constant', constant, output).value})"
         parameters = [
             declared("input", first),
             *operand_parameters(steps, operands),
@@ -79,11 +79,11 @@ class ParametricRelu(PlainKind):
         first, operands = inputs[0], inputs[1:]
         block = channels_together(output, inputs)
         if isinstance(output, Image):
-            declaration, slope = f"slope[{output.channels}]", f"slope[t * {block} + k]"
+            declaration, slope = f"float slope[{output.channels}]", f"slope[t * {block} + k]"
         else:
             constant = RowMajor(self.shape)
-            declaration, slope = declared("slope", constant), broadcast("slope", constant, output)
-        element = first.element("input", block)
+            declaration, slope = declared("slope", constant), broadcast("slope", constant, output).value
+        element = first.element("input", block).value
         source = f"({element} < 0.0f ? {element} * {slope} : {element})"
         parameters = [declared("input", first), *operand_parameters(steps, operands), declaration]
         return function_text(function, output, parameters, [element_wise(output, source, steps, operands)])
@@ -108,8 +108,8 @@ class Masked(RowMajorKind):
 
     def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
         first, operands, mask = inputs[0], inputs[1:], RowMajor(self.shape)
-        condition = f"{broadcast('mask', mask, output)} > 0.0f"
-        source = f"({condition} ? {number(self.value)} : {first.element('input')})"
+        condition = f"{broadcast('mask', mask, output).value} > 0.0f"
+        source = f"({condition} ? {number(self.value)} : {first.element('input').value})"
         parameters = [declared("input", first), *operand_parameters(steps, operands), declared("mask", mask)]
         return function_text(function, output, parameters, [element_wise(output, source, steps, operands)])
 
@@ -131,11 +131,11 @@ class Reorder(PlainKind):
         blocked, plain = (output, inputs[0]) if isinstance(output, Image) else (inputs[0], output)
         assert isinstance(blocked, Image)
         assert isinstance(plain, RowMajor)
-        element = brackets("n", f"t * {blocked.block} + k", "y", "x")
+        place = ("n", f"t * {blocked.block} + k", "y", "x")
         if isinstance(output, Image):
-            body = f"{output.element('output')} = input{element};"
+            body = output.element("output").assigned(plain.at("input", *place))
         else:
-            body = f"output{element} = {blocked.element('input')};"
+            body = plain.at("output", *place).assigned(blocked.element("input"))
         return function_text(function, output, [declared("input", inputs[0])], [nest(blocked.loops(), body)])
 
 
@@ -167,7 +167,7 @@ class Concatenate(PlainKind):
             assert isinstance(image, Image)
             block = min(image.block, output.block)
             target = output.element("output", block, first)
-            nests.append(nest(image.loops(block), f"{target} = {image.element(f'input{position}', block)};"))
+            nests.append(nest(image.loops(block), target.assigned(image.element(f"input{position}", block))))
             first += image.channels
         parameters = [declared(f"input{position}", image) for position, image in enumerate(inputs)]
         return function_text(function, output, parameters, nests)
@@ -197,7 +197,8 @@ class Select(PlainKind):
         assert isinstance(image, Image)
         assert isinstance(output, Image)
         if image.block == output.block and self.first % image.block == 0:
-            nests = [nest(output.loops(), f"{output.element('output')} = {image.element('input', first=self.first)};")]
+            element = image.element("input", first=self.first)
+            nests = [nest(output.loops(), output.element("output").assigned(element))]
         else:
             nests = [self._part(image, output, tile) for tile in range(image.tiles)]
         return function_text(function, output, [declared("input", image)], [each for each in nests if each])
@@ -207,10 +208,10 @@ class Select(PlainKind):
         begin, end = max(self.first, tile * image.block), min(self.first + self.channels, (tile + 1) * image.block)
         if begin >= end:
             return ""
-        target = f"output[n][0][y][x][{begin - self.first} + k]"
-        source = f"input[n][{tile}][y][x][{begin - tile * image.block} + k]"
+        target = output.at("output", "n", 0, "y", "x", f"{begin - self.first} + k")
+        source = image.at("input", "n", tile, "y", "x", f"{begin - tile * image.block} + k")
         loops = ("n", output.images), ("y", output.height), ("x", output.width), ("k", end - begin)
-        return nest(loops, f"{target} = {source};")
+        return nest(loops, target.assigned(source))
 
 
 @dataclass(frozen=True)
@@ -233,5 +234,5 @@ class Enlarge(PlainKind):
         *outer, channels = image.loops()
         loops = (*outer, ("r", rows), ("s", columns), channels)
         target = output.element("output", pixel=(f"y * {rows} + r", f"x * {columns} + s"))
-        body = nest(loops, f"{target} = {image.element('input')};")
+        body = nest(loops, target.assigned(image.element("input")))
         return function_text(function, output, [declared("input", image)], [body])

@@ -9,10 +9,16 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from polydl import bfloat16
 from polydl.models.epilogue import Step
-from polydl.models.layout import Image, Layout, Scratch
+from polydl.models.layout import Image, Layout, Scratch, ValueType
 
 Array = np.ndarray[Any, Any]
+
+
+def stored_as(values: Array, value_type: ValueType) -> Array:
+    """Floats as C has them in an array of that type; bfloat16s are rounded, and held as ``uint16``."""
+    return np.ascontiguousarray(values) if value_type == "float" else bfloat16.from_float(values)
 
 
 class Kind(Protocol):
@@ -97,7 +103,7 @@ class Operator:
 
 @dataclass(frozen=True)
 class Graph:
-    """Operators in an order in which they can run. All values are of type ``float``."""
+    """Operators in an order in which they can run. Inputs, outputs and constants are of type ``float``."""
 
     #: names of the values that callers give, in the order of the arguments
     inputs: tuple[str, ...]
@@ -112,6 +118,8 @@ class Graph:
     images: frozenset[str] = frozenset()
     #: values that are others with another shape, each with the one that it is; both are row-major
     views: Mapping[str, str] = field(default_factory=dict)
+    #: of the values that operators pass on to others
+    value_type: ValueType = "float"
 
     def elements(self, value: str) -> int:
         """Elements of a value, without any border around its images."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from polydl.models.epilogue import Step, number
 from polydl.models.graph import PlainKind
 from polydl.models.kernel_text import channels_together, element_wise, function_text, operand_parameters
-from polydl.models.layout import Image, Layout, Loops, Scratch, declared, nest
+from polydl.models.layout import Image, Layout, Loops, Scratch, constant, declared, nest
 
 
 @dataclass(frozen=True)
@@ -44,16 +44,16 @@ class GroupNorm(PlainKind):
         each: Loops = (("n", image.images), ("t", image.tiles), ("k", image.block))
         groups: Loops = (("n", image.images), ("g", self.groups))
         members: Loops = (*groups, ("c", together))
-        difference = f"({image.element('input')} - mean{channel})"
+        difference = f"({image.element('input').value} - mean{channel})"
         block = channels_together(output, operands)
         place = f"t * {block} + k"
         normal = (
-            f"({image.element('input', block)} - mean[n][{place}]) * factor[n][{place}] * weight[{place}]"
+            f"({image.element('input', block).value} - mean[n][{place}]) * factor[n][{place}] * weight[{place}]"
             f" + bias[{place}]"
         )
         nests = [
             nest(each, f"sum{channel} = 0.0f;"),
-            nest(image.loops(), f"sum{channel} += {image.element('input')};"),
+            nest(image.loops(), f"sum{channel} += {image.element('input').value};"),
             nest(groups, "total[n][g] = 0.0f;"),
             nest(members, f"total[n][g] += sum{member};"),
             nest(members, f"mean{member} = total[n][g] * {share};"),
@@ -68,8 +68,8 @@ class GroupNorm(PlainKind):
         parameters = [
             declared("input", image),
             *operand_parameters(steps, operands),
-            f"weight[{self.channels}]",
-            f"bias[{self.channels}]",
+            constant("weight", self.channels),
+            constant("bias", self.channels),
         ]
         return function_text(function, output, parameters, nests, self.scratch(output, inputs))
 

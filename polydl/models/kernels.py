@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from polydl.bfloat16 import with_header
 from polydl.errors import PolydlError, ResourceError
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
@@ -104,7 +105,7 @@ def as_written(nest: OperatorNest, reason: str) -> OperatorKernel:
     """A kernel of the loops of a nest as they stand."""
     function, source = named(nest.text)
     line = " ".join((Toolchain.find().command, *_FLAGS, f"{function}_polydl.c", "-o", f"{function}_polydl.o"))
-    return OperatorKernel(function, source, line, None, f"the loops as they are: {reason}")
+    return OperatorKernel(function, with_header(source), line, None, f"the loops as they are: {reason}")
 
 
 def _optimized(

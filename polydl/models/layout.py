@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Literal
 
+from polydl import bfloat16
 from polydl.ir.scop import REAL_BYTES
+
+#: the types that values between operators may have, as C names them
+ValueType = Literal["float", "bfloat16"]
 
 Loops = tuple[tuple[str, int], ...]
 #: of rows, and of columns
@@ -45,6 +50,35 @@ def nest(loops: Loops, body: str, condition: str = "") -> str:
     return "\n".join([*lines, f"{'  ' * (len(loops) + 2)}{body}"])
 
 
+def element_bytes(value_type: ValueType) -> int:
+    """The size of one element."""
+    return 2 if value_type == "bfloat16" else REAL_BYTES["float"]
+
+
+@dataclass(frozen=True)
+class Element:
+    """An element of an array in C."""
+
+    #: the array with its subscripts, as it is read and written
+    place: str
+    #: of the array's elements
+    value_type: ValueType = "float"
+
+    @property
+    def value(self) -> str:
+        """An expression of its value as a float."""
+        return self.place if self.value_type == "float" else f"{bfloat16.TO_FLOAT}({self.place})"
+
+    def assigned(self, value: str | Element) -> str:
+        """A statement that gives it the value of an expression of type ``float``, or that of another element."""
+        if isinstance(value, Element):
+            if value.value_type == self.value_type:
+                return f"{self.place} = {value.place};"
+            value = value.value
+        rounded = value if self.value_type == "float" else f"{bfloat16.FROM_FLOAT}({value})"
+        return f"{self.place} = {rounded};"
+
+
 @dataclass(frozen=True)
 class Scratch:
     """An array of floats that a nest writes before it reads it."""
@@ -76,6 +110,8 @@ class RowMajor:
 
     #: extents, the outermost dimension first
     shape: tuple[int, ...]
+    #: of its elements
+    value_type: ValueType = "float"
 
     @property
     def extents(self) -> tuple[int, ...]:
@@ -88,6 +124,11 @@ class RowMajor:
         return prod(self.shape)
 
     @property
+    def bytes(self) -> int:
+        """Size of the buffer."""
+        return self.elements * element_bytes(self.value_type)
+
+    @property
     def border(self) -> tuple[int, int]:
         """Rows and columns of zeros around it: none."""
         return 0, 0
@@ -97,14 +138,19 @@ class RowMajor:
         assert border == (0, 0)
         return 0
 
-    def loops(self) -> Loops:
-        """Loops over all elements."""
-        return tuple((f"i{number}", extent) for number, extent in enumerate(self.extents))
+    def loops(self, block: int = 0) -> Loops:
+        """Loops over all elements; with a ``block``, the last dimension in blocks of so many."""
+        loops = tuple((f"i{number}", extent) for number, extent in enumerate(self.extents))
+        return (*loops[:-1], ("t", loops[-1][1] // block), ("j", block)) if block else loops
 
-    def element(self, name: str, channels: int = 0) -> str:
-        """The element in the body of ``loops``. There are no blocks of ``channels``."""
-        assert channels == 0
-        return name + brackets(*(iterator for iterator, _ in self.loops()))
+    def at(self, name: str, *subscripts: object) -> Element:
+        """The element of an array of that name at subscripts."""
+        return Element(name + brackets(*subscripts), self.value_type)
+
+    def element(self, name: str, block: int = 0) -> Element:
+        """The element in the body of ``loops``, in blocks of the last dimension if there is a ``block``."""
+        *outer, last = (iterator for iterator, _ in self.loops())
+        return self.at(name, *outer, f"t * {block} + j" if block else last)
 
 
 @dataclass(frozen=True)
@@ -127,6 +173,8 @@ class Image:
     block: int
     #: rows above and below, columns to the left and to the right
     border: tuple[int, int] = (0, 0)
+    #: of its elements
+    value_type: ValueType = "float"
 
     @property
     def tiles(self) -> int:
@@ -144,6 +192,11 @@ class Image:
         """Elements of the buffer, those of the border included."""
         return prod(self.extents)
 
+    @property
+    def bytes(self) -> int:
+        """Size of the buffer, with the border."""
+        return self.elements * element_bytes(self.value_type)
+
     def offset(self, border: tuple[int, int]) -> int:
         """The distance, in elements, of the array that a kernel sees from the begin of the buffer.
 
@@ -159,16 +212,22 @@ class Image:
         block = block or self.block
         return ("n", self.images), ("t", self.channels // block), ("y", self.height), ("x", self.width), ("k", block)
 
-    def element(self, name: str, channels: int = 0, first: int = 0, pixel: tuple[object, object] = ("y", "x")) -> str:
+    def at(self, name: str, *subscripts: object) -> Element:
+        """The element of an array of that name at subscripts."""
+        return Element(name + brackets(*subscripts), self.value_type)
+
+    def element(
+        self, name: str, channels: int = 0, first: int = 0, pixel: tuple[object, object] = ("y", "x")
+    ) -> Element:
         """The element in the body of ``loops`` over blocks of ``channels``, after the first channels.
 
         ``channels`` is a divisor of the block, which is then that of all channels, or the block itself.
         """
         if not channels or channels == self.block:
             tile = "t" if not first else f"t + {first // self.block}"
-            return name + brackets("n", tile, *pixel, "k")
+            return self.at(name, "n", tile, *pixel, "k")
         channel = f"t * {channels} + k" + (f" + {first}" if first else "")
-        return name + brackets("n", 0, *pixel, channel)
+        return self.at(name, "n", 0, *pixel, channel)
 
 
 Layout = RowMajor | Image
@@ -176,7 +235,12 @@ Layout = RowMajor | Image
 
 def declared(name: str, layout: Layout) -> str:
     """The parameter of a kernel's C function."""
-    return name + brackets(*layout.extents)
+    return f"{layout.value_type} {name}{brackets(*layout.extents)}"
+
+
+def constant(name: str, *extents: int, value_type: ValueType = "float") -> str:
+    """The parameter of a kernel's C function that holds constants."""
+    return f"{value_type} {name}{brackets(*extents)}"
 
 
 def common_block(layouts: list[Image]) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from polydl.models.convolution import Convolution
 from polydl.models.graph import Graph
-from polydl.models.layout import BLOCKS, Image, Layout, RowMajor
+from polydl.models.layout import BLOCKS, Image, Layout, RowMajor, ValueType
 
 
 def block_of(channels: int, groups: Sequence[int] = ()) -> int:
@@ -18,20 +18,25 @@ def choose(graph: Graph) -> dict[str, Layout]:
     """A layout for each value.
 
     An image is in blocks of channels, which its producer decides, with as wide a border of zeros as any of its
-    consumers reads.
+    consumers reads. Elements are of the graph's type, but floats where the caller has the value, and in images of an
+    odd number of channels, which can't be multiplied in pairs.
     """
     borders, groups = _borders(graph), _groups(graph)
+    outside = {graph.stored(value) for value in (*graph.inputs, *graph.outputs)}
     producers = {operator.output: operator for operator in graph.operators}
     layouts: dict[str, Layout] = {}
 
     def image(value: str, block: int) -> Image:
         images, channels, height, width = graph.shapes[value]
-        return Image(images, channels, height, width, block, borders.get(value, (0, 0)))
+        stored: ValueType = graph.value_type if block % 2 == 0 else "float"
+        return Image(images, channels, height, width, block, borders.get(value, (0, 0)), stored)
 
     order = [*graph.inputs, *(operator.output for operator in graph.operators)]
     for value in [*order, *graph.views]:
         if value not in graph.images:
-            layouts[value] = RowMajor(graph.shapes[value])
+            layouts[value] = RowMajor(
+                graph.shapes[value], "float" if graph.stored(value) in outside else graph.value_type
+            )
     for value in order:
         if value in graph.images:
             operator, channels = producers[value], graph.shapes[value][1]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from polydl.models.accumulation import finished, name_of_sums, scratch_of_sums, sums_of
 from polydl.models.epilogue import Step
 from polydl.models.kernel_text import element_wise, function_text, operand_parameters
-from polydl.models.layout import Layout, Pair, brackets, declared, nest
+from polydl.models.layout import Element, Layout, Pair, Scratch, declared, nest
 from polydl.models.products import RowMajorKind
 
 #: which dimension of a value lies at each place of an array that holds it; the last place is contiguous
@@ -26,7 +27,7 @@ class Transposition(RowMajorKind):
 
     def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
         iterators = [f"i{dimension}" for dimension in range(len(self.order))]
-        source = "input" + brackets(*(iterators[dimension] for dimension in self.order))
+        source = inputs[0].at("input", *(iterators[dimension] for dimension in self.order))
         parameters = [declared("input", inputs[0]), *operand_parameters(steps, inputs[1:])]
         return function_text(function, output, parameters, [element_wise(output, source, steps, inputs[1:])])
 
@@ -57,20 +58,25 @@ class MatrixProduct(RowMajorKind):
         extents = dict(zip(self.result, output.extents, strict=True))
         loops = tuple((name, extents[dimension]) for dimension, name in enumerate([*outer, "row", "column"]))
 
-        def element(name: str, order: Order, matrix: tuple[str, str]) -> str:
+        def element(layout: Layout, name: str, order: Order, matrix: tuple[str, str]) -> Element:
             iterators = [*outer, *matrix]
-            return name + brackets(*(iterators[dimension] for dimension in order))
+            return layout.at(name, *(iterators[dimension] for dimension in order))
 
-        target = element("output", self.result, ("row", "column"))
-        factors = element("first", self.first, ("row", "k")), element("second", self.second, ("k", "column"))
+        target = element(sums_of(output), name_of_sums(output), self.result, ("row", "column"))
+        first = element(inputs[0], "first", self.first, ("row", "k"))
+        second = element(inputs[1], "second", self.second, ("k", "column"))
         nests = [
-            nest(loops, f"{target} = 0.0f;"),
-            nest((*loops[:-1], ("k", self.inner), loops[-1]), f"{target} += {factors[0]} * {factors[1]};"),
-            element_wise(output, "", steps, inputs[2:]),
+            nest(loops, target.assigned("0.0f")),
+            nest((*loops[:-1], ("k", self.inner), loops[-1]), f"{target.place} += {first.value} * {second.value};"),
+            *finished(output, steps, inputs[2:]),
         ]
         parameters = [
             declared("first", inputs[0]),
             declared("second", inputs[1]),
             *operand_parameters(steps, inputs[2:]),
         ]
-        return function_text(function, output, parameters, [each for each in nests if each])
+        return function_text(function, output, parameters, nests, self.scratch(output, inputs))
+
+    def scratch(self, output: Layout, inputs: Sequence[Layout]) -> tuple[Scratch, ...]:
+        del inputs
+        return scratch_of_sums(output)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from polydl.ir.scop import ALIGNMENT, REAL_BYTES
+from polydl.ir.scop import ALIGNMENT
 from polydl.models.graph import Graph
-from polydl.models.layout import Image, Layout
+from polydl.models.layout import Image, Layout, element_bytes
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def aligned(size: int) -> int:
 def _bytes(layout: Layout) -> int:
     """With room behind an image whose array a kernel sees from inside of the border on."""
     elements = layout.elements + (layout.offset((0, 0)) if isinstance(layout, Image) else 0)
-    return aligned(elements * REAL_BYTES["float"] + ALIGNMENT)
+    return aligned(elements * element_bytes(layout.value_type) + ALIGNMENT)
 
 
 def _lives(graph: Graph) -> dict[str, tuple[int, int]]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from polydl.models.epilogue import Step, number
 from polydl.models.kernel_text import broadcast, element_wise, function_text, operand_parameters
-from polydl.models.layout import Layout, Pair, RowMajor, brackets, declared, moved, nest
+from polydl.models.layout import Layout, Pair, RowMajor, declared, moved, nest
 from polydl.models.products import RowMajorKind
 
 
@@ -31,7 +31,7 @@ class StridedPart(RowMajorKind):
             for (iterator, _), step, begin in zip(loops, self.steps, self.first, strict=True)
         ]
         parameters = [declared("input", inputs[0]), *operand_parameters(steps, operands)]
-        body = element_wise(output, "input" + brackets(*places), steps, operands)
+        body = element_wise(output, inputs[0].at("input", *places), steps, operands)
         return function_text(function, output, parameters, [body])
 
 
@@ -58,7 +58,8 @@ class Join(RowMajorKind):
         for position, array in enumerate(inputs):
             loops = array.loops()
             places = [moved(name, 1, first if axis == self.axis else 0) for axis, (name, _) in enumerate(loops)]
-            nests.append(nest(loops, f"output{brackets(*places)} = {array.element(f'input{position}')};"))
+            target, element = output.at("output", *places), array.element(f"input{position}")
+            nests.append(nest(loops, target.assigned(element)))
             first += self.extents[position]
         parameters = [declared(f"input{position}", array) for position, array in enumerate(inputs)]
         return function_text(function, output, parameters, nests)
@@ -84,8 +85,8 @@ class Extend(RowMajorKind):
         loops = inputs[0].loops()
         places = [moved(name, 1, begin) for (name, _), begin in zip(loops, self.before, strict=True)]
         nests = [
-            nest(output.loops(), f"{output.element('output')} = {number(self.value)};"),
-            nest(loops, f"output{brackets(*places)} = {inputs[0].element('input')};"),
+            nest(output.loops(), output.element("output").assigned(number(self.value))),
+            nest(loops, output.at("output", *places).assigned(inputs[0].element("input"))),
         ]
         return function_text(function, output, [declared("input", inputs[0])], nests)
 
@@ -123,7 +124,9 @@ class Given(RowMajorKind):
         return ("constant",)
 
     def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
-        parameters = [*operand_parameters(steps, inputs), declared("constant", output)]
+        assert isinstance(output, RowMajor)
+        array = replace(output, value_type="float")
+        parameters = [*operand_parameters(steps, inputs), declared("constant", array)]
         return function_text(
-            function, output, parameters, [element_wise(output, output.element("constant"), steps, inputs)]
+            function, output, parameters, [element_wise(output, array.element("constant"), steps, inputs)]
         )

@@ -8,17 +8,18 @@ from typing import Literal
 
 import numpy as np
 
+from polydl.models.accumulation import accumulated, in_a_number, scratch_of_sums
 from polydl.models.epilogue import Scale, Step
-from polydl.models.graph import Array, WithoutScratch
-from polydl.models.kernel_text import element_wise, function_text, operand_parameters
-from polydl.models.layout import Image, Layout, Pair, brackets, declared, in_words, nest
+from polydl.models.graph import Array
+from polydl.models.kernel_text import function_text, operand_parameters
+from polydl.models.layout import Image, Layout, Pair, Scratch, constant, declared, in_words
 
 # The least finite element.
 _LEAST = "-3.402823466e+38f"
 
 
 @dataclass(frozen=True)
-class Pooling(WithoutScratch):
+class Pooling:
     """The maximum or average of each window of an image. A maximum passes over the padding."""
 
     operation: Literal["maximum", "average"]
@@ -57,25 +58,33 @@ class Pooling(WithoutScratch):
         average = self.operation == "average"
         rows = _positions("y", self.stride[0], "r", self.first[0] if average else -self.padding[0])
         columns = _positions("x", self.stride[1], "s", self.first[1] if average else -self.padding[1])
-        target, pixel = output.element("output"), f"input[n][t][{rows}][{columns}][k]"
+        pixel = image.at("input", "n", "t", rows, columns, "k").value
         *outer, channels = output.loops()
         loops = (*outer, ("r", self.kernel[0]), ("s", self.kernel[1]), channels)
-        body = f"{target} += {pixel};" if average else f"{target} = {target} > {pixel} ? {target} : {pixel};"
         after: Sequence[Step] = steps
-        condition, mean, shares = "", "", []
+        condition, shares = "", []
         if not average:
             condition = self._inside(image, output, rows, columns)
         elif self.counts_padding:
             after = (Scale(1.0 / (self.kernel[0] * self.kernel[1])), *steps)
         else:
-            mean, shares = f"{target} * share[y][x]", ["share" + brackets(output.height, output.width)]
-        nests = [
-            nest(output.loops(), f"{target} = {'0.0f' if average else self._first(image, output)};"),
-            nest(loops, body, condition),
-            element_wise(output, mean, after, operands),
-        ]
+            shares = [constant("share", output.height, output.width)]
+        start = "0.0f" if average else self._first(image, output)
+
+        def update(target: str) -> str:
+            if average:
+                return f"{target} += {pixel};"
+            return f"{target} = {target} > {pixel} ? {target} : {pixel};"
+
+        nests = accumulated(
+            output, after, operands, loops, start, update, condition=condition,
+            finish=(lambda target: f"{target} * share[y][x]") if shares else None,
+        )  # fmt: skip
         parameters = [declared("input", image), *operand_parameters(steps, operands), *shares]
-        return function_text(function, output, parameters, [each for each in nests if each])
+        return function_text(function, output, parameters, nests, self.scratch(output, inputs))
+
+    def scratch(self, output: Layout, inputs: Sequence[Layout]) -> tuple[Scratch, ...]:
+        return () if in_a_number(output, inputs[1:]) else scratch_of_sums(output)
 
     def _first(self, image: Image, output: Image) -> str:
         """What a maximum begins with: a pixel that is in every window, or else the least finite element."""
@@ -86,7 +95,7 @@ class Pooling(WithoutScratch):
             if (outputs - 1) * self.stride[axis] >= extent:
                 return _LEAST
             places.append(name if self.stride[axis] == 1 else f"{name} * {self.stride[axis]}")
-        return f"input[n][t][{places[0]}][{places[1]}][k]"
+        return image.at("input", "n", "t", *places, "k").value
 
     def _inside(self, image: Image, output: Image, rows: str, columns: str) -> str:
         """Where a window's pixel is one of the image; "" if all are."""

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from polydl.models.accumulation import accumulated, name_of_sums, scratch_of_sums, started, sums_of
 from polydl.models.epilogue import Step, number
-from polydl.models.graph import Array, PlainKind
+from polydl.models.graph import Array, PlainKind, stored_as
 from polydl.models.kernel_text import element_wise, function_text, operand_parameters
-from polydl.models.layout import Layout, RowMajor, Scratch, declared, nest
+from polydl.models.layout import BLOCKS, Layout, RowMajor, Scratch, constant, declared, nest
 
 
 class RowMajorKind(PlainKind):
@@ -50,29 +51,55 @@ class LinearOperator(RowMajorKind):
         return f"linear, {self.inputs} to {self.outputs}"
 
     def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
-        rows, iterators = _rows(output)
-        row = "".join(f"[{name}]" for name in iterators)
-        column = rows.loops()[-1][0]
-        nests = [
-            nest(rows.loops(), f"output{row}[{column}] = bias[{column}];"),
-            nest(
-                (*rows.loops()[:-1], ("k", self.inputs), rows.loops()[-1]),
-                f"output{row}[{column}] += input{row}[k] * weight[k][{column}];",
-            ),
-            element_wise(output, "", steps, inputs[1:]),
-        ]
-        parameters = [
-            declared("input", inputs[0]),
-            *operand_parameters(steps, inputs[1:]),
-            f"weight[{self.inputs}][{self.outputs}]",
-            f"bias[{self.outputs}]",
-        ]
-        return function_text(function, output, parameters, [each for each in nests if each])
+        rows, operands = inputs[0], inputs[1:]
+        _, iterators = _rows(output)
+        weight = constant("weight", *self._weight_extents(rows), value_type=rows.value_type)
+        block = self._block(rows)
+        *outer, column = output.loops(block) if block else output.loops()
+        if not block:
+            loops = (*outer, ("k", self.inputs), column)
+            product = f"{rows.at('input', *iterators, 'k').value} * weight[k][{column[0]}]"
+            place, features = column[0], declared("input", rows)
+        elif self.inputs % 2:
+            loops = (*outer, ("k", self.inputs), column)
+            factors = rows.at("input", *iterators, "k").value, rows.at("weight", "t", "k", "j").value
+            product, place, features = " * ".join(factors), f"t * {block} + j", declared("input", rows)
+        else:
+            loops = (*outer, ("k", self.inputs // 2), column, ("q", 2))
+            factors = rows.at("input", *iterators, "k", "q").value, rows.at("weight", "t", "k", "j", "q").value
+            product, place = " * ".join(factors), f"t * {block} + j"
+            features = constant("input", *rows.extents[:-1], self.inputs // 2, 2, value_type="bfloat16")
+        start, finish = started(output, f"bias[{place}]")
+        nests = accumulated(
+            output, steps, operands, loops, start, lambda target: f"{target} += {product};", finish=finish, block=block
+        )
+        bias = constant("bias", self.outputs)
+        parameters = [features, *operand_parameters(steps, operands), weight, bias]
+        return function_text(function, output, parameters, nests)
+
+    def _block(self, rows: Layout) -> int:
+        """Columns of the weight that lie side by side, where it is not row-major."""
+        if rows.value_type == "float":
+            return 0
+        return next((block for block in BLOCKS if self.outputs % block == 0), self.outputs)
+
+    def _weight_extents(self, rows: Layout) -> tuple[int, ...]:
+        block = self._block(rows)
+        if not block:
+            return self.inputs, self.outputs
+        if self.inputs % 2:
+            return self.outputs // block, self.inputs, block
+        return self.outputs // block, self.inputs // 2, block, 2
 
     def laid(self, constants: Sequence[Array], output: Layout, inputs: Sequence[Layout]) -> list[Array]:
-        del output, inputs
+        del output
         weight, bias = constants
-        return [np.ascontiguousarray(weight.T), bias]
+        rows, block = inputs[0], self._block(inputs[0])
+        if not block:
+            return [np.ascontiguousarray(weight.T), bias]
+        pair = 1 if self.inputs % 2 else 2
+        blocked = weight.reshape(self.outputs // block, block, self.inputs // pair, pair).transpose(0, 2, 1, 3)
+        return [stored_as(blocked, rows.value_type), bias]
 
 
 @dataclass(frozen=True)
@@ -91,15 +118,15 @@ class Softmax(RowMajorKind):
         row = "".join(f"[{name}]" for name in iterators)
         outer, last = rows.loops()[:-1], rows.loops()[-1]
         at = row or "[0]"
-        element, most = f"input{row}[{last[0]}]", f"most{at}"
-        target = f"output{row}[{last[0]}]"
+        element, most = inputs[0].element("input").value, f"most{at}"
+        target = sums_of(output).element(name_of_sums(output)).place
         if self.logarithm:
             result, term = f"{target} - logf(sum{at})", f"expf({target})"
         else:
             result, term = f"{target} / sum{at}", target
         difference = f"{element} - {most}"
         nests = [
-            nest(outer, f"{most} = input{row}[0];"),
+            nest(outer, f"{most} = {inputs[0].at('input', *iterators, 0).value};"),
             nest((*outer, last), f"{most} = {most} > {element} ? {most} : {element};"),
             nest((*outer, last), f"{target} = {difference if self.logarithm else f'expf({difference})'};"),
             nest(outer, f"sum{at} = 0.0f;"),
@@ -111,7 +138,7 @@ class Softmax(RowMajorKind):
 
     def scratch(self, output: Layout, inputs: Sequence[Layout]) -> tuple[Scratch, ...]:
         del inputs
-        return Scratch("most", _outer(output)), Scratch("sum", _outer(output))
+        return Scratch("most", _outer(output)), Scratch("sum", _outer(output)), *scratch_of_sums(output)
 
 
 @dataclass(frozen=True)
@@ -136,7 +163,7 @@ class LayerNorm(RowMajorKind):
         row = "".join(f"[{name}]" for name in iterators)
         outer, last = rows.loops()[:-1], rows.loops()[-1]
         at = row or "[0]"
-        element, share = f"input{row}[{last[0]}]", number(1.0 / self.elements)
+        element, share = inputs[0].element("input").value, number(1.0 / self.elements)
         difference = f"({element} - mean{at})"
         normal = f"{difference} * deviation{at} * weight[{last[0]}] + bias[{last[0]}]"
         nests = [
@@ -150,8 +177,8 @@ class LayerNorm(RowMajorKind):
         parameters = [
             declared("input", inputs[0]),
             *operand_parameters(steps, inputs[1:]),
-            f"weight[{self.elements}]",
-            f"bias[{self.elements}]",
+            constant("weight", self.elements),
+            constant("bias", self.elements),
         ]
         return function_text(function, output, parameters, nests, self.scratch(output, inputs))
 

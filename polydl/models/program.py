@@ -12,13 +12,13 @@ import numpy as np
 
 from polydl.errors import ExecutionError
 from polydl.execute.toolchain import Toolchain
-from polydl.ir.scop import ALIGNMENT, REAL_BYTES
+from polydl.ir.scop import ALIGNMENT
 from polydl.machine import Machine
 from polydl.models import epilogue, memory
 from polydl.models.driver import Driver, DriverCall, PreparedBuffers
 from polydl.models.graph import Array, Graph, Operator
 from polydl.models.kernels import PLACE_OF_NAME, KernelOptions, OperatorKernel, OperatorNest, kernel
-from polydl.models.layout import Layout, provided
+from polydl.models.layout import Layout, Pair, element_bytes, provided
 from polydl.models.layout_choice import choose
 from polydl.models.manifest import FORM, MANIFEST, Entry, Manifest, Tensor
 from polydl.models.readme import readme
@@ -27,7 +27,6 @@ from polydl.system.process_group import run_in_group
 from polydl.system.sandbox import inside, is_sandboxed
 
 Progress = Callable[[int, int], None]
-_FLOAT = REAL_BYTES["float"]
 
 
 @dataclass(frozen=True)
@@ -157,7 +156,8 @@ def _constants(lowered: Lowered) -> tuple[list[list[int]], bytes]:
 
 
 def _placed(array: Array, content: bytearray, places: dict[bytes, int]) -> int:
-    data = np.ascontiguousarray(array, dtype=np.float32).tobytes()
+    # Those that are not rounded to bfloat16 already are floats.
+    data = np.ascontiguousarray(array, dtype=None if array.dtype == np.uint16 else np.float32).tobytes()
     if data not in places:
         content.extend(bytes(-len(content) % ALIGNMENT))
         places[data] = len(content)
@@ -178,7 +178,9 @@ def _call(
 ) -> DriverCall:
     borders = [*operator.kind.borders, *[(0, 0)] * len(operator.inputs)]
     values = [(operator.output, (0, 0)), *zip(operator.inputs, borders, strict=False)]
-    arguments = [_pointer(graph.stored(value), layouts[value].offset(border), graph, plan) for value, border in values]
+    arguments = [
+        _pointer(graph.stored(value), _offset(layouts[value], border), graph, plan) for value, border in values
+    ]
     known = tuple(f"constant({offset})" for offset in constants)
     arguments += [*known, *(f"buffer({offset})" for offset in scratch)]
     if not chosen.prepared_bytes:
@@ -187,12 +189,17 @@ def _call(
     return DriverCall(f"{chosen.function}_run", (*arguments, buffer))
 
 
-def _pointer(value: str, elements: int, graph: Graph, plan: memory.MemoryPlan) -> str:
+def _offset(layout: Layout, border: Pair) -> int:
+    """Bytes from the begin of a value's buffer to the array that a kernel sees."""
+    return layout.offset(border) * element_bytes(layout.value_type)
+
+
+def _pointer(value: str, offset: int, graph: Graph, plan: memory.MemoryPlan) -> str:
     for kind, values in (("input", graph.inputs), ("output", graph.outputs)):
         names = [graph.stored(each) for each in values]
         if value in names:
             return f"{kind}{names.index(value)}"
-    return f"buffer({plan.offsets[value] + elements * _FLOAT})"
+    return f"buffer({plan.offsets[value] + offset})"
 
 
 def _compile(name: str, kernels: Sequence[OperatorKernel], folder: Path) -> bytes:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from math import prod
 from typing import Literal
 
+from polydl.models.accumulation import accumulated_in_array, name_of_sums, scratch_of_sums, sums_of
 from polydl.models.epilogue import Scale, Step
-from polydl.models.kernel_text import element_wise, function_text, operand_parameters
-from polydl.models.layout import Layout, declared, nest
+from polydl.models.kernel_text import function_text, operand_parameters
+from polydl.models.layout import Layout, Scratch, declared
 from polydl.models.products import RowMajorKind
 
 
@@ -32,18 +33,19 @@ class ReduceOperator(RowMajorKind):
         loops = array.loops()
         kept = [loop for axis, loop in enumerate(loops) if axis not in self.axes]
         over = [loops[axis] for axis in self.axes]
-        target = "output" + "".join("[0]" if axis in self.axes else f"[{name}]" for axis, (name, _) in enumerate(loops))
-        element = array.element("input")
-        first = "input" + "".join("[0]" if axis in self.axes else f"[{name}]" for axis, (name, _) in enumerate(loops))
+        place = [0 if axis in self.axes else name for axis, (name, _) in enumerate(loops)]
+        target = sums_of(output).at(name_of_sums(output), *place).place
+        element, first = array.element("input").value, array.at("input", *place).value
         most = self.operation == "maximum"
         after: Sequence[Step] = steps
         if self.operation == "mean":
             after = (Scale(1.0 / prod(extent for _, extent in over)), *steps)
         body = f"{target} = {target} > {element} ? {target} : {element};" if most else f"{target} += {element};"
-        nests = [
-            nest(output.loops(), f"{output.element('output')} = {first if most else '0.0f'};"),
-            nest((*kept, *over), body),
-            element_wise(output, "", after, operands),
-        ]
+        updates = [((*kept, *over), lambda _: body)]
+        nests = accumulated_in_array(output, after, operands, updates, first if most else "0.0f")
         parameters = [declared("input", array), *operand_parameters(steps, operands)]
-        return function_text(function, output, parameters, [each for each in nests if each])
+        return function_text(function, output, parameters, nests, self.scratch(output, inputs))
+
+    def scratch(self, output: Layout, inputs: Sequence[Layout]) -> tuple[Scratch, ...]:
+        del inputs
+        return scratch_of_sums(output)

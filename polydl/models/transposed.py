@@ -6,20 +6,19 @@ column, by the stride is a convolution of its own, with those taps alone that me
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-import numpy as np
-
+from polydl.models.accumulation import accumulated_in_array, name_of_sums, scratch_of_sums, started, sums_of
 from polydl.models.epilogue import Step
-from polydl.models.graph import Array, WithoutScratch
-from polydl.models.kernel_text import element_wise, function_text, operand_parameters
-from polydl.models.layout import Image, Layout, Loops, Pair, brackets, declared, moved, nest
+from polydl.models.graph import Array, stored_as
+from polydl.models.kernel_text import function_text, operand_parameters
+from polydl.models.layout import Image, Layout, Loops, Pair, Scratch, constant, declared, moved
 
 
 @dataclass(frozen=True)
-class TransposedConvolution(WithoutScratch):
+class TransposedConvolution:
     """Constants are the filters, [channels][filters][rows][columns], and the bias, [filters]."""
 
     #: of the image
@@ -71,40 +70,53 @@ class TransposedConvolution(WithoutScratch):
         image, operands = inputs[0], inputs[1:]
         assert isinstance(image, Image)
         assert isinstance(output, Image)
+        pairs, (*outer, channels) = _in_pairs(image), image.extents
         filters = [
-            name + brackets(output.tiles, image.tiles, *map(len, self._both(phase)), image.block, output.block)
+            constant(name, *self._filter_extents(image, output, phase), value_type=image.value_type)
             for name, phase in zip(self.constants, self._phases, strict=False)
         ]
         parameters = [
-            declared("input", image),
+            constant("input", *outer, channels // 2, 2, value_type="bfloat16") if pairs else declared("input", image),
             *operand_parameters(steps, operands),
             *filters,
-            "bias" + brackets(output.tiles, output.block),
+            constant("bias", output.tiles, output.block),
         ]
-        nests = [
-            nest(output.loops(), f"{output.element('output')} = bias[t][k];"),
-            *(self._sums(image, output, phase) for phase in self._phases),
-            element_wise(output, "", steps, operands),
-        ]
-        return function_text(function, output, parameters, [each for each in nests if each])
+        start, finish = started(output, "bias[t][k]")
+        updates = [self._update(image, output, phase) for phase in self._phases]
+        nests = accumulated_in_array(output, steps, operands, updates, start, finish=finish)
+        return function_text(function, output, parameters, nests, self.scratch(output, inputs))
+
+    def scratch(self, output: Layout, inputs: Sequence[Layout]) -> tuple[Scratch, ...]:
+        del inputs
+        return scratch_of_sums(output)
+
+    def _filter_extents(self, image: Image, output: Image, phase: Pair) -> tuple[int, ...]:
+        taps = map(len, self._both(phase))
+        if _in_pairs(image):
+            return output.tiles, image.tiles, *taps, image.block // 2, output.block, 2
+        return output.tiles, image.tiles, *taps, image.block, output.block
 
     def _both(self, phase: Pair) -> tuple[tuple[int, ...], tuple[int, ...]]:
         return self._taps(0, phase[0]), self._taps(1, phase[1])
 
-    def _sums(self, image: Image, output: Image, phase: Pair) -> str:
+    def _update(self, image: Image, output: Image, phase: Pair) -> tuple[Loops, Callable[[str], str]]:
+        """The loops of a phase, and the statement in them."""
+        pair = _in_pairs(image)
+        within = ["q"] if pair else []
         rows, columns = self._both(phase)
         extents = (output.height, output.width)
         count = tuple(-(-(extents[axis] - phase[axis]) // self.stride[axis]) for axis in range(2))
         loops: Loops = (
             ("n", output.images), ("t", output.tiles), ("u", image.tiles), ("y", count[0]), ("r", len(rows)),
-            ("s", len(columns)), ("x", count[1]), ("c", image.block), ("k", output.block),
+            ("s", len(columns)), ("x", count[1]), ("c", image.block // (1 + pair)), ("k", output.block),
+            *((name, 2) for name in within),
         )  # fmt: skip
         read = (self._position("y", "r", 0, phase, rows), self._position("x", "s", 1, phase, columns))
         written = tuple(moved(name, self.stride[axis], phase[axis]) for axis, name in enumerate("yx"))
-        taps = f"filter{phase[0]}_{phase[1]}[t][u][r][s][c][k]"
-        return nest(
-            loops, f"output{brackets('n', 't', *written, 'k')} += input{brackets('n', 'u', *read, 'c')} * {taps};"
-        )
+        target = sums_of(output).at(name_of_sums(output), "n", "t", *written, "k").place
+        tap = image.at(f"filter{phase[0]}_{phase[1]}", "t", "u", "r", "s", "c", "k", *within)
+        term = f"{image.at('input', 'n', 'u', *read, 'c', *within).value} * {tap.value}"
+        return loops, lambda _: f"{target} += {term};"
 
     def _position(self, outer: str, inner: str, axis: int, phase: Pair, taps: Sequence[int]) -> str:
         """The row or column of the padded input that a tap meets."""
@@ -120,6 +132,14 @@ class TransposedConvolution(WithoutScratch):
         for phase in self._phases:
             rows, columns = self._both(phase)
             taps = filters[:, :, rows][:, :, :, columns]
-            blocked = taps.reshape(image.tiles, image.block, output.tiles, output.block, len(rows), len(columns))
-            arrays.append(np.ascontiguousarray(blocked.transpose(2, 0, 4, 5, 1, 3)))
+            pair = 2 if _in_pairs(image) else 1
+            blocked = taps.reshape(
+                image.tiles, image.block // pair, pair, output.tiles, output.block, len(rows), len(columns)
+            ).transpose(3, 0, 5, 6, 1, 4, 2)
+            arrays.append(stored_as(blocked, image.value_type))
         return [*arrays, bias]
+
+
+def _in_pairs(image: Image) -> bool:
+    """Whether channels are multiplied in pairs."""
+    return image.value_type == "bfloat16" and image.block % 2 == 0

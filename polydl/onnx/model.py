@@ -15,6 +15,7 @@ from polydl.models.graph import Array
 from polydl.models.kernels import KernelOptions
 from polydl.models.loaded import LoadedModel, copied
 from polydl.models.program import lower, optimized_kernels, write_program
+from polydl.models.rounding import with_values_of
 from polydl.onnx.folding import shaped
 from polydl.onnx.operators import graph_of
 from polydl.onnx.reading import GivenShapes, input_shapes, read_model
@@ -22,8 +23,8 @@ from polydl.onnx.reference import compared, example_inputs
 from polydl.onnx.report import Report
 
 Progress = Callable[[int, int], None]
-# More than rounding in another order leaves, whatever the depth of a network.
-_MOST_ERROR = 1e-2
+# More than rounding in another order leaves, whatever the depth of a network, or than rounding values to 8 bits.
+_MOST_ERROR = {"float": 1e-2, "bfloat16": 1e-1}
 
 
 class OptimizedModel:
@@ -69,6 +70,7 @@ def optimize(
     budget: str | None = None,
     numerics: Numerics = DEFAULT_NUMERICS,
     fewer_products: bool = True,
+    element: str = "float",
     records: str | Path | bool = True,
     compare: bool = True,
     progress: Progress | None = None,
@@ -77,8 +79,9 @@ def optimize(
 
     ``inputs`` are the shapes of its inputs by name, or that of the only one; what the model fixes may be left out.
     ``name`` is that of the C function. ``budget``, ``numerics``, ``fewer_products`` and ``records`` are those of
-    ``polydl.optimize``, for each distinct operator. With ``compare``, the result on random data is compared with that
-    of ONNX Runtime, or of the package onnx itself. ``progress`` is told how many of the distinct operators are ready,
+    ``polydl.optimize``, for each distinct operator. With ``element="bfloat16"``, weights of products and what kernels
+    pass on to others are rounded to that type; inputs, results and sums stay floats. With ``compare``, the result on
+    random data is compared with that of ONNX Runtime, or of the package onnx itself. ``progress`` is told how many of the distinct operators are ready,
     and of how many.
 
     Raises SourceError for what is no ONNX model, OptionError for shapes that don't fit it or a name that C can't have,
@@ -90,7 +93,7 @@ def optimize(
     graph = graph_of(shaped(stored, shapes), stored.path)
     machine = Machine.detect(threads=threads)
     options = KernelOptions(budget=budget, numerics=numerics, fewer_products=fewer_products, records=records)
-    lowered = lower(graph)
+    lowered = lower(with_values_of(graph, element))
     kernels = optimized_kernels(lowered.nests, machine, options, progress)
     folder = own_directory()
     manifest = write_program(lowered, kernels, folder, name=function, threads=machine.threads)
@@ -100,7 +103,7 @@ def optimize(
     data = example_inputs(shapes)
     results = model(*data.values())
     comparison = compared(stored, data, results if isinstance(results, tuple) else (results,))
-    if not comparison.error <= _MOST_ERROR:
+    if not comparison.error <= _MOST_ERROR[element]:
         text = f"the results differ from those of {comparison.reference} by {comparison.error:.2g}"
         raise ExecutionError(text, file=stored.path, remedy="please report it, with the model")
     return OptimizedModel(folder, Report(manifest, stored.random, comparison, model.call_seconds(*data.values())))

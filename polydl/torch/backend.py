@@ -16,7 +16,7 @@ import torch
 from polydl.errors import OptionError, PolydlError
 from polydl.torch.model import optimize
 
-_OPTIONS = ("threads", "budget", "numerics", "fewer_products", "records", "compare", "progress")
+_OPTIONS = ("threads", "budget", "numerics", "fewer_products", "element", "records", "compare", "progress")
 
 
 class _Frozen(torch.nn.Module):  # type: ignore[misc]

@@ -47,7 +47,7 @@ def kept_for_speed(
             if functions not in measured:
                 measured[functions] = _seconds(group, program.parameters, machine.threads, _channels_last)
             library = times[functions[-1]] = measured[functions]
-            moved = 4 * sum(lowered.layouts[value].elements for value in unit.values)
+            moved = sum(lowered.layouts[value].bytes for value in unit.values)
             leaving = seconds_of_a_call() + 2 * moved / machine.memory_bandwidth_bytes_per_second
             seconds = [kernel.seconds for kernel in chosen if kernel.seconds is not None]
             if len(seconds) < len(chosen) or library + leaving >= sum(seconds):

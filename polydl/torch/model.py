@@ -22,6 +22,7 @@ from polydl.machine import Machine
 from polydl.models.kernels import KernelOptions, OperatorKernel, OperatorNest
 from polydl.models.loaded import LoadedModel, copied
 from polydl.models.program import Lowered, lower, optimized_kernels, write_program
+from polydl.models.rounding import with_values_of
 from polydl.records.store import default_directory
 from polydl.torch.comparison import kept_for_speed, whole_seconds
 from polydl.torch.decisions import TimingVerdict, find, keep, question
@@ -31,8 +32,9 @@ from polydl.torch.running import ForeignStep, NativeStep, in_words, is_plain, re
 from polydl.torch.segments import Kept, Segment, segments
 
 Progress = Callable[[int, int], None]
-# More than rounding in another order leaves, whatever the depth of a network, unless PyTorch's own errors are as large.
-_MOST_ERROR, _MOST_TIMES = 1e-2, 100
+# More than rounding in another order leaves, whatever the depth of a network, unless PyTorch's own errors are as large:
+# an error, and how many times PyTorch's. bfloat16s are rounded to 8 bits behind each operator, PyTorch's as well.
+_MOST = {"float": (1e-2, 100), "bfloat16": (5e-2, 4)}
 
 
 class OptimizedModel:
@@ -191,6 +193,7 @@ def optimize(
     budget: str | None = None,
     numerics: Numerics = DEFAULT_NUMERICS,
     fewer_products: bool = True,
+    element: str = "float",
     records: str | Path | bool = True,
     compare: bool = True,
     progress: Progress | None = None,
@@ -199,9 +202,11 @@ def optimize(
 
     ``example_inputs`` are those by position, a single tensor or several, ``example_keywords`` those by name.
     ``budget``, ``numerics``, ``fewer_products`` and ``records`` are those of ``polydl.optimize``, for each distinct
-    operator. Weights are those of now: later changes to the model have no effect. With ``compare``, each operator is
-    also timed in PyTorch, and stays there if that is faster and makes the whole model faster; with ``records``, that is
-    measured once. ``progress`` is told how many of the distinct operators are ready, and of how many.
+    operator. With ``element="bfloat16"``, weights of products and what kernels pass on to others are rounded to that
+    type, as within ``torch.autocast``; inputs, results and sums stay floats. Weights are those of now: later changes to
+    the model have no effect. With ``compare``, each operator is also timed in PyTorch, in float, and stays there if
+    that is faster and makes the whole model faster; with ``records``, that is measured once. ``progress`` is told how
+    many of the distinct operators are ready, and of how many.
 
     Raises OptionError within ``torch.autocast`` and for a model in training mode, of another type than float or on
     another device, ArgumentError for examples that it fails on, UnsupportedConstructError for one that PyTorch
@@ -219,23 +224,31 @@ def optimize(
     machine = Machine.detect(threads=threads)
     options = KernelOptions(budget=budget, numerics=numerics, fewer_products=fewer_products, records=records)
     program = exported(model, example)
-    plain = segments(program.nodes, program.parameters, {})
+
+    def parts(kept: Mapping[str, str]) -> tuple[Segment | Kept, ...]:
+        steps = segments(program.nodes, program.parameters, kept)
+        return tuple(
+            replace(step, graph=with_values_of(step.graph, element)) if isinstance(step, Segment) else step
+            for step in steps
+        )
+
+    plain = parts({})
     kernels = _kernels(plain, {}, machine, options, progress)
 
     def assembled(decision: TimingVerdict) -> OptimizedModel:
-        steps = segments(program.nodes, program.parameters, decision.kept) if decision.kept else plain
+        steps = parts(decision.kept) if decision.kept else plain
         known = _kernels(steps, kernels, machine, options, None)
         return _assembled(signature, example, program, steps, known, decision, machine.threads)
 
     if not compare:
-        return _right(model, example, assembled(TimingVerdict({}, {})))
+        return _right(model, example, assembled(TimingVerdict({}, {})), element)
     directory = default_directory() if records is True else Path(records) if records else None
     digest = None if directory is None else question(program, plain, kernels, machine)
     decision = None if directory is None or digest is None else find(directory, digest)
     if decision is not None:
-        return _right(model, example, assembled(decision))
+        return _right(model, example, assembled(decision), element)
     decision, fast = _decided(example, program, plain, kernels, machine, assembled)
-    fast = _right(model, example, fast)
+    fast = _right(model, example, fast, element)
     if directory is not None and digest is not None:
         try:
             keep(directory, digest, decision)
@@ -271,10 +284,11 @@ def _decided(
     return TimingVerdict({}, times, note), native.with_report(replace(native.report(), note=note))
 
 
-def _right(model: torch.nn.Module, example: Arguments, fast: OptimizedModel) -> OptimizedModel:
+def _right(model: torch.nn.Module, example: Arguments, fast: OptimizedModel, element: str) -> OptimizedModel:
     """The optimized model with its errors in the report. Raises ExecutionError if its results are others."""
-    accuracy = accuracy_of(model, example, fast)
-    if accuracy is not None and not accuracy.error <= max(_MOST_ERROR, _MOST_TIMES * accuracy.library_error):
+    accuracy = accuracy_of(model, example, fast, element)
+    least, times = _MOST[element]
+    if accuracy is not None and not accuracy.error <= max(least, times * accuracy.library_error):
         text = f"the results differ from the model's in double by {accuracy.error:.2g}"
         raise ExecutionError(text, remedy="please report it, with the model")
     return fast.with_report(replace(fast.report(), accuracy=accuracy))

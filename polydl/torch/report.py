@@ -22,7 +22,7 @@ class Accuracy:
 
     #: of the optimized model
     error: float
-    #: of PyTorch's own run in float
+    #: of PyTorch's own run, in float or, where the model's values are bfloat16s, within ``torch.autocast``
     library_error: float
 
 
@@ -96,8 +96,13 @@ class Report:
         return "\n".join(lines)
 
 
-def accuracy_of(model: torch.nn.Module, example: Arguments, fast: Callable[..., Any]) -> Accuracy | None:
-    """Errors of ``fast`` and of the model itself; None for a model that can't be computed in double."""
+def accuracy_of(
+    model: torch.nn.Module, example: Arguments, fast: Callable[..., Any], element: str = "float"
+) -> Accuracy | None:
+    """Errors of ``fast``, whose values are of that type, and of the model itself.
+
+    None for a model that can't be computed in double.
+    """
 
     def as_double(value: Any) -> Any:
         return value.double() if isinstance(value, torch.Tensor) and value.is_floating_point() else value
@@ -109,7 +114,9 @@ def accuracy_of(model: torch.nn.Module, example: Arguments, fast: Callable[..., 
         except Exception:
             # Whatever it is that a model checks of its inputs, or that can't be copied.
             return None
-        results, library = (run(*example.positional, **example.named) for run in (fast, model))
+        results = fast(*example.positional, **example.named)
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=element == "bfloat16"):
+            library = model(*example.positional, **example.named)
         return Accuracy(_error(results, exact), _error(library, exact))
 
 
