@@ -17,6 +17,7 @@ import islpy as isl
 from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.bfloat16 import TO_FLOAT
 from polydl.contracts import Microkernel, Requirement, StridePattern
+from polydl.contracts.microkernel import LONGEST_GROUP
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Access, Expression, Statement
 from polydl.poly.domains import independent_loops
@@ -95,6 +96,11 @@ class GemmMatch:
     def stride_am(self) -> int:
         """Elements of A from one m to the next."""
         return self.form.strides_a[self.m]
+
+    @property
+    def in_groups(self) -> bool:
+        """Whether both operands hold all of the loop k side by side, and the next m of A lies behind that."""
+        return self.lda == 1 and self.stride_am > 1 and self.stride_bk == 1 and self.stride_am <= LONGEST_GROUP
 
     @property
     def ldc(self) -> int:

@@ -21,7 +21,7 @@ def sums_of(output: Layout) -> Layout:
     if output.value_type == "float":
         return output
     if isinstance(output, Image):
-        return replace(output, border=(0, 0), value_type="float")
+        return replace(output, border=(0, 0), value_type="float", padding=0)
     return replace(output, value_type="float")
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from polydl.models.accumulation import (
     accumulated,
     accumulated_in_array,
@@ -125,9 +127,9 @@ class Convolution:
         return output.tiles, blocks, *self.kernel, channels, output.block
 
     def _of_group(self, image: Image) -> Pair:
-        """How many blocks of the image a group of filters reads, and how many channels of each."""
+        """How many blocks of the image a group of filters reads, and how many channels of each, with those of zeros."""
         whole = image.tiles % self.groups == 0
-        return (image.tiles // self.groups, image.block) if whole else (1, self.channels // self.groups)
+        return (image.tiles // self.groups, image.extents[4]) if whole else (1, self.channels // self.groups)
 
     def _nests(self, image: Image, output: Image, steps: Sequence[Step], operands: Sequence[Layout]) -> list[str]:
         row = _position("y", self.stride[0], "r", self.dilation[0], self.first[0])
@@ -168,6 +170,8 @@ class Convolution:
         assert isinstance(image, Image)
         assert isinstance(output, Image)
         rows, columns = self.kernel
+        if not self.depthwise:
+            filters = np.pad(filters, ((0, 0), (0, image.padding), (0, 0), (0, 0)))
         if self.depthwise:
             blocked = filters.reshape(image.tiles, image.block, rows, columns).transpose(0, 2, 3, 1)
         elif self._pairs(image):

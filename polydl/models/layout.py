@@ -138,6 +138,11 @@ class RowMajor:
         assert border == (0, 0)
         return 0
 
+    @property
+    def keeps_zeros(self) -> bool:
+        """Whether elements of the buffer are zeros that nobody writes: none are."""
+        return False
+
     def loops(self, block: int = 0) -> Loops:
         """Loops over all elements; with a ``block``, the last dimension in blocks of so many."""
         loops = tuple((f"i{number}", extent) for number, extent in enumerate(self.extents))
@@ -175,6 +180,8 @@ class Image:
     border: tuple[int, int] = (0, 0)
     #: of its elements
     value_type: ValueType = "float"
+    #: channels of zeros behind those of each block, which are part of the buffer like the border
+    padding: int = 0
 
     @property
     def tiles(self) -> int:
@@ -185,7 +192,12 @@ class Image:
     def extents(self) -> tuple[int, ...]:
         """Extents as C declares them, the border included."""
         rows, columns = self.height + 2 * self.border[0], self.width + 2 * self.border[1]
-        return self.images, self.tiles, rows, columns, self.block
+        return self.images, self.tiles, rows, columns, self.block + self.padding
+
+    @property
+    def keeps_zeros(self) -> bool:
+        """Whether elements of the buffer are zeros that nobody writes."""
+        return self.border != (0, 0) or self.padding > 0
 
     @property
     def elements(self) -> int:
@@ -205,7 +217,7 @@ class Image:
         rows, columns = self.border[0] - border[0], self.border[1] - border[1]
         assert rows >= 0
         assert columns >= 0
-        return (rows * self.extents[3] + columns) * self.block
+        return (rows * self.extents[3] + columns) * self.extents[4]
 
     def loops(self, block: int = 0) -> Loops:
         """Loops over all elements inside of the border, with channels in blocks of ``block`` or of the image's own."""

@@ -6,7 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from polydl.models.convolution import Convolution
 from polydl.models.graph import Graph
-from polydl.models.layout import BLOCKS, Image, Layout, RowMajor, ValueType
+from polydl.models.layout import BLOCKS, Image, Layout, RowMajor
+
+# Of channels with those of zeros: two pairs.
+_MULTIPLE = 4
 
 
 def block_of(channels: int, groups: Sequence[int] = ()) -> int:
@@ -18,8 +21,8 @@ def choose(graph: Graph) -> dict[str, Layout]:
     """A layout for each value.
 
     An image is in blocks of channels, which its producer decides, with as wide a border of zeros as any of its
-    consumers reads. Elements are of the graph's type, but floats where the caller has the value, and in images of an
-    odd number of channels, which can't be multiplied in pairs.
+    consumers reads. Elements are of the graph's type, but floats where the caller has the value. Odd numbers of
+    bfloat16s in a block are padded with channels of zeros, so that they can be multiplied in pairs.
     """
     borders, groups = _borders(graph), _groups(graph)
     outside = {graph.stored(value) for value in (*graph.inputs, *graph.outputs)}
@@ -28,8 +31,9 @@ def choose(graph: Graph) -> dict[str, Layout]:
 
     def image(value: str, block: int) -> Image:
         images, channels, height, width = graph.shapes[value]
-        stored: ValueType = graph.value_type if block % 2 == 0 else "float"
-        return Image(images, channels, height, width, block, borders.get(value, (0, 0)), stored)
+        padding = -block % _MULTIPLE if graph.value_type == "bfloat16" and block % 2 else 0
+        border = borders.get(value, (0, 0))
+        return Image(images, channels, height, width, block, border, graph.value_type, padding)
 
     order = [*graph.inputs, *(operator.output for operator in graph.operators)]
     for value in [*order, *graph.views]:

@@ -23,7 +23,7 @@ class MemoryPlan:
 def plan(graph: Graph, layouts: Mapping[str, Layout]) -> MemoryPlan:
     """Places for all values that operators compute, but for the model's outputs, which its caller provides.
 
-    Values that are not needed at the same time share memory. An image with a border of zeros shares its place with
+    Values that are not needed at the same time share memory. An image that keeps zeros shares its place with
     images of the same layout alone, so that the zeros, written once, stay. So does what vectors may read or write
     behind the last element: there is room for one.
     """
@@ -32,7 +32,7 @@ def plan(graph: Graph, layouts: Mapping[str, Layout]) -> MemoryPlan:
     offsets: dict[str, int] = {}
     placed: list[tuple[int, int, int, int]] = []
     end = 0
-    bordered = [value for value in lives if layouts[value].border != (0, 0)]
+    bordered = [value for value in lives if layouts[value].keeps_zeros]
     for value in sorted(bordered, key=lambda value: lives[value]):
         first, last = lives[value]
         places = free.setdefault(layouts[value], [])

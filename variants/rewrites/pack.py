@@ -55,8 +55,12 @@ class PackRewrite:
         return pack(scop, step)
 
     def propose(self, request: Request) -> Iterator[Proposal]:
-        """Operands that lie the wrong way for the preferred microkernel, turned so that they lie right."""
-        if not request.preferred:
+        """Operands that lie the wrong way for the preferred microkernel, turned so that they lie right.
+
+        None is turned that lies in groups: they are what vector and tile instructions for narrow types take.
+        """
+        in_groups = any(match.in_groups for match in request.matches[:1])
+        if not request.preferred and not in_groups:
             for steps in packing_choices(request.scop, request.statement)[:MOST]:
                 yield Proposal(steps)
 
