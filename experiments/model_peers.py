@@ -18,8 +18,11 @@ Run = Callable[[], Any]
 AS_IT_COMES = "OpenVINO, as it comes"
 
 
-def peers(network: nn.Module, data: Tensor, path: Path, threads: int) -> dict[str, Run]:
-    """All that are installed, each ready to run. ``path`` is where ``exported`` wrote the model as ONNX."""
+def peers(network: nn.Module, data: Tensor, path: Path, threads: int, *, rounded: bool = False) -> dict[str, Run]:
+    """All that are installed, each ready to run. ``path`` is where ``exported`` wrote the model as ONNX.
+
+    If values may be ``rounded``, PyTorch runs in bfloat16 as well, as its autocast has it.
+    """
     import torch
     from torch._inductor import config
 
@@ -31,6 +34,17 @@ def peers(network: nn.Module, data: Tensor, path: Path, threads: int) -> dict[st
         "torch.compile, freezing": lambda: frozen(last),
         "torch.compile, max-autotune": lambda: tuned(last),
     }
+    if rounded:
+        narrow = torch.compile(ordered)
+
+        def in_bfloat16(run: Callable[[Any], Any]) -> Run:
+            def call() -> Any:
+                with torch.autocast("cpu", dtype=torch.bfloat16):
+                    return run(last)
+
+            return call
+
+        runs |= {"torch eager, bfloat16": in_bfloat16(ordered), "torch.compile, bfloat16": in_bfloat16(narrow)}
     if path.exists():
         for name, make in FROM_ONNX.items():
             try:

@@ -4,6 +4,8 @@
     python -m experiments.models table experiments/data/models.jsonl
     python -m experiments.models operators experiments/data/models.jsonl resnet50
 
+With ``--element bfloat16``, polydl rounds what its kernels pass on, and PyTorch is measured within autocast, too.
+
 The first command prints the time to optimize, then the least and the median milliseconds of each, interleaved, the
 errors against the model in double, and what each adds to the memory of a process; it adds a line with all samples to
 the file. The second prints these lines as a table, the third where the time of a call goes; ``memory`` is
@@ -51,11 +53,12 @@ def main() -> None:
 @click.option("--rounds", default=20, show_default=True)
 @click.option("--budget", help="how long each distinct nest is searched")
 @click.option("--records", type=click.Path(path_type=Path), help="records of polydl's to use, in place of the user's")
+@click.option("--element", type=click.Choice(("float", "bfloat16")), default="float", show_default=True)
 @click.option("--peers/--no-peers", "beside", default=True, help="whether others are measured")
 @click.option("--out", type=click.Path(path_type=Path), help="add a line of JSON with all samples")
 def measure(
-    name: str, threads: int, images: int, rounds: int, budget: str | None, records: Path | None, beside: bool,
-    out: Path | None,
+    name: str, threads: int, images: int, rounds: int, budget: str | None, records: Path | None,
+    element: str, beside: bool, out: Path | None,
 ) -> None:  # fmt: skip
     """One model end to end."""
     # Tables are printed without PyTorch.
@@ -75,7 +78,7 @@ def measure(
             bar.update(1000 * done // total - bar.pos)
 
         fast = polydl.torch.optimize(
-            network, data, threads=threads, budget=budget, records=records or True, progress=show
+            network, data, threads=threads, budget=budget, element=element, records=records or True, progress=show
         )
     after = os.times()
     elapsed, cpu = time.perf_counter() - begin, sum(after[:4]) - sum(before[:4])
@@ -90,7 +93,7 @@ def measure(
             operators = _operators(polydl.load(folder), fast.report(), data.numpy(), rounds)
         if beside:
             exported(network, data, folder / "model.onnx")
-            runs |= peers(network, data, folder / "model.onnx", threads)
+            runs |= peers(network, data, folder / "model.onnx", threads, rounded=element != "float")
         samples = _interleaved(runs, rounds)
         np.save(folder / DATA, data.numpy())
         memory = resident_bytes(name, images, threads, folder) if beside and operators else {}
@@ -104,6 +107,7 @@ def measure(
         "model": name,
         "images": images,
         "threads": threads,
+        "element": element,
         "budget": budget,
         "date": datetime.now(UTC).date().isoformat(),
         "machine": machine.name,
@@ -162,7 +166,9 @@ def table(file: Path, least: bool, in_float: bool) -> None:
     typical: Callable[[list[float]], float] = min if least else median
     rows = documents(file)
     names = list(dict.fromkeys(name for row in rows for name in row["seconds"]))
-    heads = ["model", "images", "threads", *names, "best peer / polydl", "optimized in, s"]
+    typed = any("element" in row for row in rows)
+    heads = ["model", "images", "threads", *(["polydl's values"] if typed else []), *names]
+    heads += ["best peer / polydl", "optimized in, s"]
     _print_row(heads)
     _print_row(["---"] * len(heads))
     for row in rows:
@@ -171,7 +177,10 @@ def table(file: Path, least: bool, in_float: bool) -> None:
         others = [seconds for name, seconds in taken.items() if name not in apart]
         ratio = f"{min(others) / taken['polydl']:.2f}" if others else ""
         times = [f"{taken[name] * 1e3:.2f}" if name in taken else "" for name in names]
-        _print_row([row["model"], row["images"], row["threads"], *times, ratio, round(row["optimize_seconds"])])
+        element = [row.get("element", "float")] if typed else []
+        _print_row(
+            [row["model"], row["images"], row["threads"], *element, *times, ratio, round(row["optimize_seconds"])]
+        )
     if any(_of_amd(row) and any(name.startswith("torch") for name in row["seconds"]) for row in rows):
         click.echo(f"\n{_AMD}")
 
