@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ import onnxruntime
 from onnx_random import RandomModel
 
 from polydl.models.program import lower
+from polydl.models.rounding import with_values_of
 from polydl.onnx.folding import shaped
 from polydl.onnx.operators import graph_of
 from polydl.onnx.reading import input_shapes, read_model
@@ -42,11 +44,11 @@ class Kernels(dict[OperatorNest, OperatorKernel]):
         return self[nest]
 
 
-def both(model: Any, kernels: Kernels) -> tuple[list[Array], list[Array]] | None:
+def both(model: Any, kernels: Kernels, element: str = "float") -> tuple[list[Array], list[Array]] | None:
     """The outputs of polydl and of ONNX Runtime; None where that refuses a node that no output needs."""
     stored = read_model(model)
     shapes = input_shapes(stored, None)
-    lowered = lower(graph_of(shaped(stored, shapes), "a model"))
+    lowered = lower(with_values_of(graph_of(shaped(stored, shapes), "a model"), element))
     given = {name: np.random.default_rng(3).standard_normal(shape, np.float32) for name, shape in shapes.items()}
     with tempfile.TemporaryDirectory() as folder:
         program.write_program(lowered, {nest: kernels[nest] for nest in lowered.nests}, Path(folder), threads=1)
@@ -85,3 +87,22 @@ def test_random_models_compute_what_onnx_runtime_does(first: int, last: int) -> 
     assert all(remedies)
     assert became["compared"] > 0.6 * became.total(), became
     assert became["no reference"] <= 0.1 * became.total(), became
+
+
+@parametrized(("first", "last"), [(0, 6), (6, 30)], quick=1)
+def test_random_models_with_values_of_bfloat16_are_off_by_rounding_alone(first: int, last: int) -> None:
+    kernels = Kernels()
+    compared = 0
+    for seed in range(first, last):
+        outputs = None
+        with suppress(PolydlError):
+            outputs = both(RandomModel(seed).model, kernels, "bfloat16")
+        for result, wanted in zip(*(outputs or ((), ())), strict=True):
+            assert result.shape == wanted.shape, seed
+            finite = np.isfinite(wanted)
+            assert np.isfinite(result[finite]).all(), seed
+            norm = np.linalg.norm(wanted[finite].astype(np.float64))
+            # 8 bits of each value are kept; a wrong element would be off by all of itself.
+            assert np.linalg.norm(result[finite].astype(np.float64) - wanted[finite]) <= 0.05 * norm, seed
+            compared += 1
+    assert compared > 0.6 * (last - first)
