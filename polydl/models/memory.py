@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from polydl.ir.scop import ALIGNMENT, REAL_BYTES
+from polydl.ir.alignment import ALIGNMENT
+from polydl.ir.scop import REAL_BYTES
 from polydl.models.graph import Graph
 from polydl.models.layout import Image, Layout
 

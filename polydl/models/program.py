@@ -12,7 +12,8 @@ import numpy as np
 
 from polydl.errors import ExecutionError
 from polydl.execute.toolchain import Toolchain
-from polydl.ir.scop import ALIGNMENT, REAL_BYTES
+from polydl.ir.alignment import ALIGNMENT
+from polydl.ir.scop import REAL_BYTES
 from polydl.machine import Machine
 from polydl.models import epilogue, memory
 from polydl.models.driver import Driver, DriverCall, PreparedBuffers
