@@ -127,7 +127,8 @@ def _affine(subscripts: tuple[str, ...], iterators: tuple[str, ...]) -> tuple[Af
 def _highest(subscript: str, work: Work) -> int:
     """The greatest value of a monotone expression over the corners of a box."""
     corners = product(*((first, last) for _, first, last in work.loops))
-    return max(int(eval(subscript, {}, dict(zip(work.iterators, corner, strict=True)))) for corner in corners)
+    expression = compile(subscript, "subscript", "eval")
+    return max(int(eval(expression, {}, dict(zip(work.iterators, corner, strict=True)))) for corner in corners)
 
 
 def in_order(work: Work, order: str, parallel: str = "", prefix: tuple[int, ...] = ()) -> tuple[int | Loop, ...]:

@@ -92,6 +92,7 @@ def enumerate_working_sets(
                 key = (array, carrier, *times, source.name, target.name)
                 found.setdefault(key, set()).add(KINDS[kind, other_kind])
 
+    @cache
     def footprint(begin: tuple[int, ...], end: tuple[int, ...], length: int) -> tuple[int, int]:
         number = size = 0
         touched = {array.name: np.zeros(array.elements, dtype=bool) for array in scop.arrays}
@@ -141,9 +142,9 @@ def enumerate_working_sets(
 
 def _not_before(times: Integers, bound: Sequence[int], length: int) -> npt.NDArray[np.bool_]:
     """Which times, compared in their first ``length`` dimensions, are not before ``bound``."""
-    later = np.zeros(len(times), dtype=bool)
-    same = np.ones(len(times), dtype=bool)
-    for level in range(length):
-        later |= same & (times[:, level] > bound[level])
-        same &= times[:, level] == bound[level]
-    return later | same
+    apart = times[:, :length] - np.asarray(bound[:length], dtype=np.int64)
+    if not length:
+        return np.ones(len(times), dtype=bool)
+    first = (apart != 0).argmax(axis=1)
+    later: npt.NDArray[np.bool_] = apart[np.arange(len(times)), first] >= 0
+    return later

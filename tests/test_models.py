@@ -13,7 +13,7 @@ import pytest
 from marks import parametrized
 
 import polydl
-from polydl.ir.scop import ALIGNMENT
+from polydl.ir.alignment import ALIGNMENT
 from polydl.models import memory
 from polydl.models.builder import GraphBuilder
 from polydl.models.convolution import Convolution

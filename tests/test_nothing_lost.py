@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from few_samples import SECOND_LEVEL
 from marks import parametrized
 
 from polydl.cli import main
@@ -27,7 +28,7 @@ from polydl.records.record import Record
 from polydl.records.store import read
 from polydl.system.interruption import EXIT_STATUS
 
-pytestmark = pytest.mark.native
+pytestmark = [pytest.mark.native, pytest.mark.usefixtures("second_level")]
 
 MATMUL = """\
 void matmul(float C[24][48], float A[24][40], float B[40][48]) {
@@ -43,8 +44,10 @@ WORDS = [
     *("optimize", "matmul.c", "--max-variants", "3", "--top-k", "3", "--threads", "1", "--microkernel", "c"),
     *("--records", "kept", "--out", "fast"),
 ]
-# Sends itself a signal at a call of a function: its number counts from 1.
-STRUCK = """\
+# Sends itself a signal at a call of a function: its number counts from 1. It compiles as this process does, which goes
+# on with it.
+STRUCK = f"""\
+{SECOND_LEVEL}
 import importlib, os, sys
 from polydl.start import main
 import polydl.execute.participant

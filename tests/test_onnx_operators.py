@@ -17,7 +17,7 @@ from onnx.reference import ReferenceEvaluator
 from onnx_models import ModelMaker
 from written_nests import keep_nests_as_written
 
-pytestmark = [pytest.mark.peers, pytest.mark.native]
+pytestmark = [pytest.mark.peers, pytest.mark.native, pytest.mark.usefixtures("second_level")]
 ROWS, IMAGES, LINES = (2, 5, 6), (2, 16, 4, 6), (2, 5, 18)
 
 

@@ -20,7 +20,7 @@ pytest.importorskip("torch")
 import torch
 from torch import nn
 
-pytestmark = [pytest.mark.peers, pytest.mark.native]
+pytestmark = [pytest.mark.peers, pytest.mark.native, pytest.mark.usefixtures("second_level")]
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from written_nests import keep_nests_as_written
 
 from polydl.torch import backend, optimize
 
-pytestmark = [pytest.mark.peers, pytest.mark.native]
+pytestmark = [pytest.mark.peers, pytest.mark.native, pytest.mark.usefixtures("second_level")]
 OPTIONS = {"threads": 1, "records": False, "compare": False}
 
 

@@ -20,7 +20,7 @@ from written_nests import keep_nests_as_written
 
 from polydl.torch import optimize, running
 
-pytestmark = [pytest.mark.peers, pytest.mark.native]
+pytestmark = [pytest.mark.peers, pytest.mark.native, pytest.mark.usefixtures("second_level")]
 
 
 @pytest.fixture(autouse=True)

@@ -17,7 +17,7 @@ from torch.nn import functional
 from torch_models import Computed, check, data
 from written_nests import keep_nests_as_written
 
-pytestmark = [pytest.mark.peers, pytest.mark.native]
+pytestmark = [pytest.mark.peers, pytest.mark.native, pytest.mark.usefixtures("second_level")]
 
 
 @pytest.fixture(autouse=True)

@@ -10,13 +10,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-import islpy as isl
-
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
 from polydl.poly.iterations import in_one_iteration
+from polydl.poly.texts import map_of
 
 # Comments, literals and directives: what may hold brackets and words that are no part of the loops.
 _NO_CODE = re.compile(
@@ -279,7 +278,7 @@ def _carried(statements: Sequence[Statement], dependences: Sequence[Dependence],
     for dependence in dependences:
         if dependence.source not in names or dependence.target not in names:
             continue
-        relation = in_one_iteration(isl.Map(dependence.relation), range(depth))
+        relation = in_one_iteration(map_of(dependence.relation), range(depth))
         if not relation.subtract(in_one_iteration(relation, [depth])).is_empty():
             return True
     return False

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from polydl.ir.scop import ALIGNMENT, Array, Scop
+from polydl.ir.alignment import ALIGNMENT
+from polydl.ir.scop import Array, Scop
 from polydl.plan.prepared import Prepared
 
 _STACK_BYTES = 1 << 14

@@ -13,9 +13,12 @@ from typing import Any, Literal
 
 import numpy as np
 
+# NumPy reads this part when it is first asked for: in each worker, unless before they are forked.
+from numpy.random import Generator, default_rng
+
 from polydl import bfloat16
 from polydl.element_types import Values, element_dtype, is_bfloat16, numbers
-from polydl.ir.scop import ALIGNMENT
+from polydl.ir.alignment import ALIGNMENT
 
 GUARD_BYTES = 1 << 16
 # Arrays that all begin at the same offset in a page would compete for the same sets of the first cache.
@@ -87,14 +90,14 @@ class Data:
         """Zeros stay as they are: their neighbours would be subnormal."""
         if values.dtype.kind != "f":
             return values
-        steps = np.random.default_rng((self.seed, *place, self.neighbours)).integers(-1, 2, values.size)
+        steps = default_rng((self.seed, *place, self.neighbours)).integers(-1, 2, values.size)
         limits = np.where(values == 0, 0.0, np.copysign(np.inf, steps))
         towards = np.where(steps == 0, values, limits).astype(values.dtype)
         moved: Values = np.nextafter(values, towards)
         return moved
 
     def _draw(self, key: tuple[int, ...], dtype: np.dtype[Any], count: int) -> Values:
-        generator = np.random.default_rng(key)
+        generator = default_rng(key)
         if is_bfloat16(dtype):
             return bfloat16.from_float(self._draw(key, np.dtype(np.float32), count))
         if dtype.kind == "b":
@@ -109,7 +112,7 @@ class Data:
             return unit.astype(dtype, copy=False)
         return self._integers(generator, dtype, count)
 
-    def _integers(self, generator: np.random.Generator, dtype: np.dtype[Any], count: int) -> Values:
+    def _integers(self, generator: Generator, dtype: np.dtype[Any], count: int) -> Values:
         if are_small(self.integers, dtype.itemsize):
             magnitude = generator.integers(1, 9, count, np.int8)
             if dtype.kind == "i" and self.signed:
@@ -165,7 +168,7 @@ class Buffer:
             first = GUARD_BYTES + (-memory.ctypes.data - GUARD_BYTES) % _PAGE + stream * _STAGGER % _PAGE
             self.values = memory[first : first + size].view(dtype)
             self._guards = (memory[first - GUARD_BYTES : first], memory[first + size : first + size + GUARD_BYTES])
-            self._pattern = np.random.default_rng(stream).integers(0, 256, GUARD_BYTES, np.uint8)
+            self._pattern = default_rng(stream).integers(0, 256, GUARD_BYTES, np.uint8)
             for guard in self._guards:
                 guard[:] = self._pattern
 

@@ -15,8 +15,9 @@ import numpy as np
 from polydl import bfloat16
 from polydl.element_types import element_dtype
 from polydl.errors import ArgumentError, MissingComponentError, OptionError
+from polydl.ir.alignment import ALIGNMENT
 from polydl.ir.interface import Interface
-from polydl.ir.scop import ALIGNMENT, Array, Parameter, Scop
+from polydl.ir.scop import Array, Parameter, Scop
 from polydl.system.files import opened
 from polydl.system.shared_library import loaded_library
 

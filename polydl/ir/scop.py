@@ -17,8 +17,6 @@ from polydl.ir.calls import AnnotatedCall, TransformCall
 from polydl.ir.data import Initializer, Inputs
 from polydl.ir.statement import Access, Statement
 
-#: Bytes at whose multiples the arrays begin that polydl places: a line of the caches, and the longest vectors.
-ALIGNMENT = 64
 #: Types of one byte.
 BYTES = ("char", "signed char", "unsigned char")
 #: Bytes of the types that floating-point sums are kept in.

@@ -58,7 +58,8 @@ def _replayed(record: Record, name: str, variant: Variant, prove: bool) -> Repla
     return Replayed(record, reason, nest not in ("", record.nest))
 
 
-@lru_cache(maxsize=8)
+# All ready workloads: records of one lie in several files, and each nest that is read anew is analysed anew.
+@lru_cache(maxsize=1024)
 def _workload(name: str) -> Scop:
     with temporary_directory() as directory:
         return pipeline.parse(workload(name).write(directory))

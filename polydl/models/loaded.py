@@ -14,7 +14,7 @@ from typing import Any, Never, SupportsIndex
 import numpy as np
 
 from polydl.errors import ArgumentError, OptionError, ResourceError
-from polydl.ir.scop import ALIGNMENT
+from polydl.ir.alignment import ALIGNMENT
 from polydl.models.graph import Array
 from polydl.models.manifest import MANIFEST, Manifest, read_manifest
 from polydl.system.files import opened, write_together

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from polydl.ir.scop import ALIGNMENT
+from polydl.ir.alignment import ALIGNMENT
 from polydl.models.graph import Graph
 from polydl.models.layout import Image, Layout, element_bytes
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from polydl.errors import ExecutionError
 from polydl.execute.toolchain import Toolchain
-from polydl.ir.scop import ALIGNMENT
+from polydl.ir.alignment import ALIGNMENT
 from polydl.machine import Machine
 from polydl.models import epilogue, memory
 from polydl.models.driver import Driver, DriverCall, PreparedBuffers

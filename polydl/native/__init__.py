@@ -13,7 +13,6 @@ import shlex
 import sys
 from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -97,9 +96,12 @@ def _origin() -> tuple[Path | None, bool]:
     checkout = Path(__file__).parents[2]
     if (checkout / "CMakeLists.txt").exists():
         return checkout, True
+    # Processes that run kernels start without it, in less time.
+    from importlib import metadata
+
     try:
-        recorded = json.loads(distribution("polydl").read_text("direct_url.json") or "{}")
-    except PackageNotFoundError:
+        recorded = json.loads(metadata.distribution("polydl").read_text("direct_url.json") or "{}")
+    except metadata.PackageNotFoundError:
         return None, False
     url = urlsplit(recorded.get("url", ""))
     directory = Path(unquote(url.path))

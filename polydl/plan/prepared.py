@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from polydl.errors import IllegalVariantError
-from polydl.ir.scop import ALIGNMENT, Array, Scop
+from polydl.ir.alignment import ALIGNMENT
+from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Statement
 from polydl.plan.nest_plan import NestPlan, Plan
 from polydl.poly.dependences import Dependence

@@ -19,6 +19,7 @@ from polydl.ir.working_sets import DependenceKind
 from polydl.poly.counting import limited
 from polydl.poly.reductions import accumulation, reduction_array
 from polydl.poly.schedules import original_schedule, runs_before, schedule_length, time_map
+from polydl.poly.texts import map_of
 
 ORDERING_KINDS: tuple[DependenceKind, ...] = ("RAW", "WAR", "WAW")
 
@@ -85,19 +86,18 @@ def dependences(scop: Scop, kinds: tuple[DependenceKind, ...] = ORDERING_KINDS) 
     times = {name: time_map(scop.statement(name), dimensions, length) for name, dimensions in schedule.statements}
     space = isl.Space.create_from_names(isl.DEFAULT_CONTEXT, set=[f"t{d}" for d in range(length)])
     earlier = isl.Map.lex_lt(space)
+    later = {name: time.apply_range(earlier) for name, time in times.items()}
     before: dict[tuple[str, str], isl.Map] = {}
+    accesses = [access for statement in scop.statements for access in statement.accesses]
+    instances = {access.relation: map_of(access.relation).reverse() for access in accesses}
     nonempty = []
     for source, source_access, target, target_access in pairs:
         if runs_before(schedule.of(target.name), schedule.of(source.name)):
             continue
         pair = (source.name, target.name)
         if pair not in before:
-            before[pair] = times[source.name].apply_range(earlier).apply_range(times[target.name].reverse())
-        relation = (
-            isl.Map(source_access.relation)
-            .apply_range(isl.Map(target_access.relation).reverse())
-            .intersect(before[pair])
-        )
+            before[pair] = later[source.name].apply_range(times[target.name].reverse())
+        relation = map_of(source_access.relation).apply_range(instances[target_access.relation]).intersect(before[pair])
         if relation.is_empty():
             continue
         array = source_access.array

@@ -22,6 +22,7 @@ from polydl.poly.dependences import Dependence
 from polydl.poly.iterations import in_one_iteration
 from polydl.poly.nests import Nest
 from polydl.poly.schedules import runs_before, schedule_length, time_map
+from polydl.poly.texts import map_of
 
 # A direction vector: -1, 0 or 1 for each loop of a nest.
 Signs = tuple[int, ...]
@@ -70,7 +71,7 @@ def directions(scop: Scop, nest: Nest, dependences: Sequence[Dependence], *, rea
     for dependence in dependences:
         if dependence.source not in members or dependence.target not in members:
             continue
-        relation = in_one_iteration(isl.Map(dependence.relation), range(nest.depth))
+        relation = in_one_iteration(map_of(dependence.relation), range(nest.depth))
         if relation.is_empty():
             continue
         relation = relation.project_out(isl.dim_type.in_, 0, nest.depth).project_out(isl.dim_type.out, 0, nest.depth)
@@ -191,7 +192,7 @@ def violations(
             for name, times in ((dependence.source, source), (dependence.target, target)):
                 if name not in maps:
                     maps[name] = time_map(scop.statement(name), times, length)
-            moved = isl.Map(dependence.relation).apply_domain(maps[dependence.source])
+            moved = map_of(dependence.relation).apply_domain(maps[dependence.source])
             moved = moved.apply_range(maps[dependence.target])
             known[key] = _violation(dependence, moved, source, target, length, reassociate)
         violation = known[key]

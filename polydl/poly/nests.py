@@ -12,8 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import islpy as isl
-
 from polydl.ir.calls import AnnotatedCall, TransformCall
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop, SharedLoops
@@ -21,6 +19,7 @@ from polydl.ir.statement import Statement
 from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
 from polydl.poly.iterations import in_one_iteration
+from polydl.poly.texts import map_of
 
 
 @dataclass(frozen=True)
@@ -110,7 +109,7 @@ def _edges(
         source, target = owner.get(dependence.source), owner.get(dependence.target)
         if source is None or target is None or source == target or target in successors[source]:
             continue
-        if not in_one_iteration(isl.Map(dependence.relation), range(shared)).is_empty():
+        if not in_one_iteration(map_of(dependence.relation), range(shared)).is_empty():
             successors[source].add(target)
     return successors
 

@@ -7,6 +7,7 @@ import islpy as isl
 from polydl.ir.schedule import Loop, Schedule
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
+from polydl.poly.texts import map_of, set_of
 
 
 def original_schedule(scop: Scop) -> Schedule:
@@ -37,7 +38,7 @@ def time_map(statement: Statement, dimensions: tuple[int | Loop, ...], length: i
     expressions = [time_expression(statement, dimension) for dimension in dimensions]
     expressions += ["0"] * ((length or 0) - len(expressions))
     text = f"{{ {statement.name}[{', '.join(statement.iterators)}] -> [{', '.join(expressions)}] }}"
-    return isl.Map(text).intersect_domain(isl.Set(statement.domain))
+    return map_of(text).intersect_domain(set_of(statement.domain))
 
 
 def schedule_length(schedule: Schedule) -> int:

@@ -20,6 +20,7 @@ from polydl.ir.statement import Statement
 from polydl.poly.counting import quota
 from polydl.poly.dependences import Dependence
 from polydl.poly.iterations import in_one_iteration
+from polydl.poly.texts import map_of, set_of
 
 # Most nests need a millisecond and less than 5,000 operations, some a tenth of a second and 100,000. But where numbers
 # in isl's scheduler grow, an operation takes milliseconds: 20,000 took 18 s in one case, and 8,000 of them 0.06 s.
@@ -82,7 +83,7 @@ def _without_outer(statement: Statement, outer: int) -> Statement:
     """The statement in its loops behind the first ``outer`` ones, over all that it has in any iteration of these."""
     if not outer:
         return statement
-    domain = isl.Set(statement.domain).project_out(isl.dim_type.set, 0, outer).set_tuple_name(statement.name)
+    domain = set_of(statement.domain).project_out(isl.dim_type.set, 0, outer).set_tuple_name(statement.name)
     return replace(statement, iterators=statement.iterators[outer:], domain=str(domain))
 
 
@@ -90,7 +91,7 @@ def _inside_outer(dependence: Dependence, outer: int) -> Dependence | None:
     """The dependence inside of one iteration of the first ``outer`` loops, over the loops behind them; None if none."""
     if not outer:
         return dependence
-    relation = in_one_iteration(isl.Map(dependence.relation), range(outer))
+    relation = in_one_iteration(map_of(dependence.relation), range(outer))
     if relation.is_empty():
         return None
     for side, name in ((isl.dim_type.in_, dependence.source), (isl.dim_type.out, dependence.target)):
@@ -128,11 +129,11 @@ def without_bounds(members: Sequence[Statement], dependences: Sequence[Dependenc
 
 
 def _everywhere(members: Sequence[Statement], dependences: Sequence[Dependence]) -> isl.UnionMap | None:
-    domains = {member.name: isl.Set(member.domain) for member in members}
+    domains = {member.name: set_of(member.domain) for member in members}
     depths = {member.name: member.depth for member in members}
     order, grew = isl.UnionMap("{ }"), False
     for dependence in dependences:
-        relation = isl.Map(dependence.relation)
+        relation = map_of(dependence.relation)
         if depths[dependence.source] == depths[dependence.target]:
             everywhere = _at_its_distances(relation)
             source, target = domains[dependence.source], domains[dependence.target]
@@ -217,7 +218,7 @@ def _goes_forwards(dependence: Dependence, source: Affine, target: Affine) -> bo
     inputs, one = _written(source, "i")
     outputs, other = _written(target, "o")
     head = f"{dependence.source}[{inputs}] -> {dependence.target}[{outputs}]"
-    return bool(isl.Map(dependence.relation).intersect(isl.Map(f"{{ {head} : {other} < {one} }}")).is_empty())
+    return bool(map_of(dependence.relation).intersect(isl.Map(f"{{ {head} : {other} < {one} }}")).is_empty())
 
 
 def meets(dependence: Dependence, source: Sequence[Affine], target: Sequence[Affine]) -> bool:
@@ -232,7 +233,7 @@ def meets(dependence: Dependence, source: Sequence[Affine], target: Sequence[Aff
     try:
         with quota(isl.DEFAULT_CONTEXT, _ROW_OPERATIONS):
             together = isl.Map(f"{{ {head} : {' and '.join(same)} }}")
-            return not isl.Map(dependence.relation).intersect(together).is_empty()
+            return not map_of(dependence.relation).intersect(together).is_empty()
     except AnalysisError:
         return True
 
