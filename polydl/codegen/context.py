@@ -101,6 +101,8 @@ class Context:
     calls: Mapping[str, CallFacts] = field(default_factory=dict)
     #: The arrays of the region's own that no other statements access.
     temporary: frozenset[str] = frozenset()
+    #: The contracted arrays of which each iteration of a parallel loop has one.
+    private: tuple[Array, ...] = ()
     #: Whether the C is compiled so that integers which overflow wrap around.
     wraps: bool = False
     #: Whether counters of loops, or subscripts, may be larger than an ``int``.

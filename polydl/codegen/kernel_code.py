@@ -14,6 +14,7 @@ from polydl.codegen.facts import call_facts, temporary_arrays
 from polydl.codegen.kept_memory import KeptMemory
 from polydl.codegen.loop_ir import Body, Node, at_file_scope, expressions
 from polydl.codegen.loops import loops
+from polydl.codegen.passes.private_arrays import used_outside
 from polydl.codegen.passes.thread_choice import has_threads
 from polydl.codegen.storage import LocalStorage, local_storage
 from polydl.codegen.support import needed
@@ -128,13 +129,15 @@ class KernelCode:
 
     @cached_property
     def storage(self) -> LocalStorage:
-        """Where the region's own arrays are, but for those that the code leaves in registers."""
+        """Where the region's own arrays are, but for those that loops declare or that the code leaves in registers."""
         scop = self._scop
         # What calls access does not all show in the code.
         calls = {name for nest in self.applied.plan.nests if nest.inner for name in nest.nest.statements}
         written_out = {each.name for each in scop.statements} - calls - {*self._omitted}
         mentioned = {value.array for value in expressions(self.loops) if isinstance(value, Element)}
         unused = temporary_arrays(scop, written_out) - mentioned
+        private = {each.array.name for each in self.applied.contractions if each.private}
+        unused |= private - used_outside(self.loops) if private else private
         kept = tuple(array for array in scop.arrays if array.name not in unused)
         return local_storage(replace(scop, arrays=kept), self.applied.prepared)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 
 import islpy as isl
 
@@ -107,7 +108,7 @@ def _calling(call: MicrokernelCall, nest: NestPlan) -> Callable[[Sequence[Expr]]
 def _assigning(scop: Scop, statement: Statement, starts: Starts) -> Callable[[Sequence[Expr]], Node]:
     def assigned(values: Sequence[Expr]) -> Node:
         made = assignment(scop, statement, values[: statement.depth])
-        (node,) = with_elements_of((made,), lambda each: in_box(each, starts, values[statement.depth :]))
+        (node,) = with_elements_of((made,), lambda element: in_box(element, starts, values[statement.depth :]))
         return node
 
     return assigned if starts else lambda values: assignment(scop, statement, values)
@@ -144,5 +145,6 @@ def loops(
     for position in sorted(trees):
         names = trees[position]
         context = context_of(scop, plan, names, directions, calls=calls, numerics=numerics, vector_bytes=vector_bytes)
+        context = replace(context, private=tuple(each.array for each in smaller if each.private))
         made += passes.run(_tree(scop, plan, names, call, smaller, sizes), context)
     return tuple(made)

@@ -54,7 +54,7 @@ class Applied:
         """The cores that its microkernels are for, and with them the rest of its code; usual ones if it has none."""
         return next((kernel.core for kernel in self.kernels.values()), WIDE_CORE)
 
-    @property
+    @cached_property
     def scop(self) -> Scop:
         """The scop after the rewrites, with the extents that contracted arrays have."""
         return contracted(self.rewritten, self.contractions)

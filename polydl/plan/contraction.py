@@ -4,8 +4,9 @@ Where loops are around all uses of such an array, and each of its elements is us
 alone, all iterations may use the same memory, one after the other. It is a box: in each dimension, as many elements as
 lie between the first and the last one that any iteration uses. A subscript counts from the first of them.
 
-isl decides it for the plan of a variant. What iterations use at the same time, on threads, must be apart in the box:
-there an iterator that a parallel loop moves keeps its whole range.
+isl decides it for the plan of a variant. Where a parallel loop is among those around, a small box is memory that each
+iteration of it has of its own. What shares a larger one must be apart in it: an iterator that a parallel loop moves
+keeps its whole range there.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, reduce
-from math import prod
 from typing import TypeVar
 
 import islpy as isl
@@ -31,6 +31,8 @@ from polydl.poly.counting import quota
 from polydl.poly.schedules import original_schedule, schedule_length, time_expression, time_map
 from polydl.poly.shared_loops import iterations_meet
 
+#: Most bytes of an array on the stack.
+STACK_BYTES = 1 << 14
 # What isl may spend on one array: a second or so.
 _OPERATIONS = 20_000_000
 # Boxes that are remembered: those of variants of a few nests, which differ in what is outside of a tile.
@@ -51,6 +53,8 @@ class Contraction:
     array: Array
     #: for each of its dimensions, what is taken off subscripts, over the outermost dimensions of time
     starts: tuple[Affine, ...]
+    #: whether iterations of parallel loops have such an array each
+    private: bool = False
 
     @property
     def depth(self) -> int:
@@ -265,16 +269,20 @@ def _inside(scop: Scop, name: str, around: _Around) -> Contraction | None:
     if not _elements_say_when(uses):
         return None
     array = scop.array(name)
-    starts: list[Affine] = []
-    extents: list[int] = []
-    for dimension in range(len(array.extents)):
-        start, extent = _range(uses, dimension)
-        starts.append(start)
-        extents.append(extent)
-    if prod(extents) >= array.elements:
-        return None
-    box = Contraction(replace(array, extents=tuple(extents), view_of=""), tuple(starts))
-    return box if _threads_are_apart(uses, box) else None
+    threads = any(isinstance(each, Loop) and each.parallel for _, times, _ in uses for each in times)
+    box = _smallest(array, uses, apart=False)
+    if threads and box is not None and box.array.bytes <= STACK_BYTES:
+        return replace(box, private=True)
+    if threads:
+        box = _smallest(array, uses, apart=True)
+    return box if box is not None and _threads_are_apart(uses, box) else None
+
+
+def _smallest(array: Array, uses: _Uses, *, apart: bool) -> Contraction | None:
+    """The smallest box; None if it has as many elements as the array. ``apart`` keeps what parallel loops move."""
+    ranges = [_range(uses, dimension, apart=apart) for dimension in range(len(array.extents))]
+    smaller = replace(array, extents=tuple(extent for _, extent in ranges), view_of="")
+    return Contraction(smaller, tuple(start for start, _ in ranges)) if smaller.elements < array.elements else None
 
 
 _Uses = Sequence[tuple[Statement, Times, Access]]
@@ -313,14 +321,14 @@ def _fixed(statement: Statement, dimension: int | Loop) -> int | Loop:
     return first if first == last else dimension
 
 
-def _range(uses: _Uses, dimension: int) -> tuple[Affine, int]:
+def _range(uses: _Uses, dimension: int, *, apart: bool) -> tuple[Affine, int]:
     """What is taken off a dimension's subscripts, so that the fewest elements are needed, and how many these are."""
     nothing = Affine((0,) * len(uses[0][1]))
     _, high = _limits(uses, dimension, nothing)
     start, extent = nothing, high + 1
     for _, times, access in uses:
         assert access.subscripts is not None
-        steps = _steps(times, access.subscripts[dimension])
+        steps = _steps(times, access.subscripts[dimension], apart=apart)
         if any(steps):
             low, high = _limits(uses, dimension, Affine(steps))
             if high - low + 1 < extent:
@@ -328,13 +336,13 @@ def _range(uses: _Uses, dimension: int) -> tuple[Affine, int]:
     return start, extent
 
 
-def _steps(times: Times, form: Affine) -> tuple[int, ...]:
-    """By how many elements each dimension of time moves the tile of a subscript. What threads share moves none."""
+def _steps(times: Times, form: Affine, *, apart: bool) -> tuple[int, ...]:
+    """By how many elements each dimension of time moves the tile of a subscript; ``apart`` is as in ``_smallest``."""
     steps = [0] * len(times)
     for iterator, coefficient in enumerate(form.coefficients):
         loops = [(p, each) for p, each in enumerate(times) if isinstance(each, Loop) and each.iterator == iterator]
-        if coefficient and loops and not any(loop.parallel for _, loop in loops):
-            place, loop = min(loops, key=lambda each: each[1].size)
+        if coefficient and loops and not (apart and any(loop.parallel for _, loop in loops)):
+            place, loop = min(loops, key=lambda placed: placed[1].size)
             steps[place] += coefficient * loop.size * loop.direction
     return tuple(steps)
 
