@@ -277,6 +277,7 @@ KNOWN = {
     ("polydl/models/layout.py", "_MOST_LOCAL_BYTES"),  # on any thread's stack
     ("polydl/plan/tile.py", "PLANS_KEPT"),  # how much is remembered
     ("polydl/plan/rewriting.py", "_KEPT"),
+    ("polydl/plan/contraction.py", "_KEPT"),
     ("polydl/reuse/isl/regions.py", "_MOST_KEPT"),
     ("polydl/reuse/isl/footprints.py", "_MOST_KEPT"),
     ("polydl/reuse/isl/footprints.py", "_MOST_BITS"),
@@ -298,7 +299,7 @@ KNOWN = {
     ("polydl/libraries/blocking.py", ""),  # rows and columns of a large product
     ("polydl/libraries/configurations.py", ""),
     ("polydl/libraries/blocking.py", "_OTHER_REGISTERS"),  # of the code's own
-    ("polydl/codegen/storage.py", "_STACK_BYTES"),  # what is put on the stack
+    ("polydl/plan/contraction.py", "STACK_BYTES"),  # what is put on the stack
     ("polydl/codegen/transforms.py", "_STRIP_BYTES"),
     ("polydl/libraries/kernel_code.py", "_STACK_BYTES"),
     ("polydl/plan/transposing_copies.py", "SQUARE_BYTES"),  # what emitted copies do on any machine

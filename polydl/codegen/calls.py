@@ -9,11 +9,12 @@ from collections.abc import Sequence
 
 from polydl.codegen.callees import MicrokernelCallee, Written
 from polydl.codegen.loop_ir import Block, Call, Declare, Node, Variable
-from polydl.codegen.lowering import element
+from polydl.codegen.lowering import element, in_box
 from polydl.codegen.values import AddressOf, Binary, Conditional, Expr, Integer, Name, Unary, at_all, linear
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Access
 from polydl.plan.call_sites import CallSite
+from polydl.plan.contraction import Starts
 from polydl.plan.nest_plan import NestPlan, ends
 from polydl.plan.zeroing import first_values
 
@@ -57,14 +58,14 @@ def annotated_call(scop: Scop, plan: NestPlan, values: Sequence[Expr]) -> Node:
     return Block((*values_of, Block((*counters, call))))
 
 
-def microkernel_call(scop: Scop, site: CallSite, values: Sequence[Expr]) -> Call:
-    """The call of a site: the product alone."""
+def microkernel_call(scop: Scop, site: CallSite, values: Sequence[Expr], starts: Starts) -> Call:
+    """The call of a site: the product alone. ``starts`` are those of contracted arrays over the ``values``."""
     step = site.plan.microkernel
     assert step is not None
     iterators = iterator_values(site.plan, site.statement.depth, values)
 
     def address(access: Access) -> Expr:
-        return AddressOf(element(scop, access, iterators))
+        return AddressOf(in_box(element(scop, access, iterators), starts, values))
 
     full, last = site.gemm.batch
     form = site.match.form

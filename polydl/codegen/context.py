@@ -9,6 +9,7 @@ from polydl.codegen.loop_ir import Assign, Body, For, assignments, statements
 from polydl.codegen.values import Apply, Binary, Cast, Conditional, Constant, Element, Expr, Unary, mentions
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Array
+from polydl.plan.contraction import Starts
 from polydl.plan.epilogue import EpilogueOperand
 from polydl.plan.next_tile import NextTile
 from polydl.plan.prefetch import Prefetch
@@ -80,6 +81,8 @@ class CallFacts:
     next_tile: NextTile | None = None
     #: What they apply to blocks of the output that are complete.
     epilogue: EpilogueFacts | None = None
+    #: What is taken off the subscripts of contracted arrays, by their names, over the counters of the loops around.
+    starts: Starts = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,8 @@ class Context:
     calls: Mapping[str, CallFacts] = field(default_factory=dict)
     #: The arrays of the region's own that no other statements access.
     temporary: frozenset[str] = frozenset()
+    #: The contracted arrays of which each iteration of a parallel loop has one.
+    private: tuple[Array, ...] = ()
     #: Whether the C is compiled so that integers which overflow wrap around.
     wraps: bool = False
     #: Whether counters of loops, or subscripts, may be larger than an ``int``.

@@ -17,6 +17,7 @@ from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.plan.call_sites import CallSite
+from polydl.plan.contraction import Starts
 from polydl.plan.epilogue import Epilogue, EpilogueStatement, last_values
 from polydl.plan.nest_plan import NestPlan, Plan, last_trips, trips
 from polydl.plan.transposing_copies import transposing_copy
@@ -117,10 +118,10 @@ def temporary_arrays(scop: Scop, names: Collection[str]) -> frozenset[str]:
     )
 
 
-def call_facts(scop: Scop, site: CallSite, vector_bytes: int) -> CallFacts:
-    """What the calls of a site do besides, with vectors of that size."""
+def call_facts(scop: Scop, site: CallSite, vector_bytes: int, starts: Starts) -> CallFacts:
+    """What the calls of a site do besides, with vectors of that size. ``starts`` are those of contracted arrays."""
     epilogue = None if site.epilogue is None else _epilogue(scop, site, site.epilogue, vector_bytes)
-    return CallFacts(site.prefetch, site.next_tile, epilogue)
+    return CallFacts(site.prefetch, site.next_tile, epilogue, starts)
 
 
 def _epilogue(scop: Scop, site: CallSite, epilogue: Epilogue, vector_bytes: int) -> EpilogueFacts:

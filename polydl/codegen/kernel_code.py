@@ -9,10 +9,12 @@ from functools import cached_property
 from polydl import bfloat16
 from polydl.codegen import print_c, transforms
 from polydl.codegen.calls import annotated_call, iterator_values, microkernel_call
+from polydl.codegen.context import CallFacts
 from polydl.codegen.facts import call_facts, temporary_arrays
 from polydl.codegen.kept_memory import KeptMemory
 from polydl.codegen.loop_ir import Body, Node, at_file_scope, expressions
 from polydl.codegen.loops import loops
+from polydl.codegen.passes.private_arrays import used_outside
 from polydl.codegen.passes.thread_choice import has_threads
 from polydl.codegen.storage import LocalStorage, local_storage
 from polydl.codegen.support import needed
@@ -23,6 +25,7 @@ from polydl.ir.ingredients import Fragment
 from polydl.ir.scop import Scop
 from polydl.plan.apply import Applied
 from polydl.plan.call_sites import CallSite
+from polydl.plan.contraction import starts_of
 from polydl.plan.nest_plan import NestPlan
 from polydl.plan.next_tile import with_first_copy_only
 from polydl.vector_functions import called, from_library, prototypes, roots
@@ -85,10 +88,15 @@ class KernelCode:
             dict(enumerate(applied.directions)),
             self._call,
             omitted=(*self._omitted, *others),
-            calls={site.statement.name: call_facts(applied.scop, site, self.vector_bytes) for site in self._all_sites},
+            calls={site.statement.name: self._call_facts(site) for site in self._all_sites},
             numerics=applied.rewritten.numerics,
             vector_bytes=self.vector_bytes,
+            smaller=applied.contractions,
         )
+
+    def _call_facts(self, site: CallSite) -> CallFacts:
+        starts = starts_of(self.applied.contractions, site.plan.around)
+        return call_facts(self.applied.scop, site, self.vector_bytes, starts)
 
     def _call(self, nest: NestPlan, values: Sequence[Expr]) -> Node:
         scop = self.applied.scop
@@ -98,7 +106,8 @@ class KernelCode:
             return transforms.invocation(scop, statement, self.transform_calls[nest.nest.index], iterators)
         if nest.nest.annotated is not None:
             return annotated_call(scop, nest, values)
-        return microkernel_call(scop, self.sites[nest.nest.index], values)
+        starts = starts_of(self.applied.contractions, nest.around)
+        return microkernel_call(scop, self.sites[nest.nest.index], values, starts)
 
     @property
     def _all_sites(self) -> tuple[CallSite, ...]:
@@ -120,13 +129,15 @@ class KernelCode:
 
     @cached_property
     def storage(self) -> LocalStorage:
-        """Where the region's own arrays are, but for those that the code leaves in registers."""
+        """Where the region's own arrays are, but for those that loops declare or that the code leaves in registers."""
         scop = self._scop
         # What calls access does not all show in the code.
         calls = {name for nest in self.applied.plan.nests if nest.inner for name in nest.nest.statements}
         written_out = {each.name for each in scop.statements} - calls - {*self._omitted}
         mentioned = {value.array for value in expressions(self.loops) if isinstance(value, Element)}
         unused = temporary_arrays(scop, written_out) - mentioned
+        private = {each.array.name for each in self.applied.contractions if each.private}
+        unused |= private - used_outside(self.loops) if private else private
         kept = tuple(array for array in scop.arrays if array.name not in unused)
         return local_storage(replace(scop, arrays=kept), self.applied.prepared)
 

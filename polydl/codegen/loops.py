@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 
 import islpy as isl
 
 from polydl.codegen import build, passes
 from polydl.codegen.context import CallFacts
 from polydl.codegen.facts import context_of, generated
-from polydl.codegen.loop_ir import Assign, Body, Node
-from polydl.codegen.lowering import assignment
+from polydl.codegen.loop_ir import Body, Node, with_elements_of
+from polydl.codegen.lowering import assignment, in_box
 from polydl.codegen.values import Expr
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
+from polydl.plan.contraction import Contraction, Starts, starts_of
 from polydl.plan.nest_plan import NestPlan, Plan
 from polydl.poly.counting import limited
 from polydl.poly.legality import Directions
@@ -37,6 +39,16 @@ def _contracted(scop: Scop, plan: NestPlan, name: str) -> isl.Map:
     return isl.Map(f"{{ {name}[{instance}] -> [{', '.join(times)}] }}").intersect_domain(domain)
 
 
+def _with_counters(schedule: isl.Map, name: str, places: Collection[int]) -> isl.Map:
+    """The schedule of a statement whose instances name the counters of loops, at these places, after its iterators."""
+    depth = schedule.dim(isl.dim_type.in_)
+    counted = schedule.range_map().flatten_domain()
+    for place in range(schedule.dim(isl.dim_type.out) - 1, -1, -1):
+        if place not in places:
+            counted = counted.project_out(isl.dim_type.in_, depth + place, 1)
+    return counted.set_tuple_name(isl.dim_type.in_, name)
+
+
 def _iterator_names(dimensions: Sequence[tuple[int | Loop, ...]], length: int) -> list[str]:
     names: list[str] = []
     for position in range(length):
@@ -46,7 +58,14 @@ def _iterator_names(dimensions: Sequence[tuple[int | Loop, ...]], length: int) -
     return names
 
 
-def _tree(scop: Scop, plan: Plan, names: Sequence[str], call: MicrokernelCall, context: str) -> Body:
+def _tree(
+    scop: Scop,
+    plan: Plan,
+    names: Sequence[str],
+    call: MicrokernelCall,
+    smaller: Sequence[Contraction],
+    context: str,
+) -> Body:
     """The loops of statements that share their first position in time."""
     dimensions = {name: generated(plan, name) for name in names}
     length = max(len(each) for each in dimensions.values())
@@ -64,7 +83,14 @@ def _tree(scop: Scop, plan: Plan, names: Sequence[str], call: MicrokernelCall, c
         else:
             statement = scop.statement(name)
             schedule = time_map(statement, dimensions[name], length)
-            leaves[name] = _assigning(scop, statement)
+            used = {access.array for access in statement.accesses}
+            boxes = tuple(each for each in smaller if each.array.name in used)
+            depth = max((each.depth for each in boxes), default=0)
+            outside = dimensions[name][:depth]
+            if boxes:
+                places = [place for place, each in enumerate(outside) if isinstance(each, Loop)]
+                schedule = _with_counters(schedule, name, places)
+            leaves[name] = _assigning(scop, statement, starts_of(boxes, outside))
         relation = relation.union(isl.UnionMap.from_map(schedule))
     iterators = _iterator_names(list(dimensions.values()), length)
     builder = isl.AstBuild.from_context(isl.Set(context))
@@ -79,8 +105,13 @@ def _calling(call: MicrokernelCall, nest: NestPlan) -> Callable[[Sequence[Expr]]
     return lambda values: call(nest, values)
 
 
-def _assigning(scop: Scop, statement: Statement) -> Callable[[Sequence[Expr]], Assign]:
-    return lambda values: assignment(scop, statement, values)
+def _assigning(scop: Scop, statement: Statement, starts: Starts) -> Callable[[Sequence[Expr]], Node]:
+    def assigned(values: Sequence[Expr]) -> Node:
+        made = assignment(scop, statement, values[: statement.depth])
+        (node,) = with_elements_of((made,), lambda element: in_box(element, starts, values[statement.depth :]))
+        return node
+
+    return assigned if starts else lambda values: assignment(scop, statement, values)
 
 
 @limited
@@ -93,14 +124,15 @@ def loops(
     calls: Mapping[str, CallFacts] | None = None,
     numerics: Numerics = DEFAULT_NUMERICS,
     vector_bytes: int = 0,
+    smaller: Sequence[Contraction] = (),
     sizes: str = "{ : }",
 ) -> Body:
     """The loops that run the plan, but for the statements in ``omitted``.
 
     ``directions`` are those of each nest's dependences, by its index. ``calls`` is what calls do besides, by their
     statements. ``numerics`` says what may be done to products, functions and the precision of sums. With
-    ``vector_bytes`` loops that fill vectors of that size are to use them. Where the scop's sets have parameters,
-    ``sizes`` is the isl set of the values that these may have.
+    ``vector_bytes`` loops that fill vectors of that size are to use them. ``smaller`` are the contracted arrays. Where
+    the scop's sets have parameters, ``sizes`` is the isl set of the values that these may have.
     """
     trees: dict[int, list[str]] = {}
     for name, dimensions in plan.schedule.statements:
@@ -113,5 +145,6 @@ def loops(
     for position in sorted(trees):
         names = trees[position]
         context = context_of(scop, plan, names, directions, calls=calls, numerics=numerics, vector_bytes=vector_bytes)
-        made += passes.run(_tree(scop, plan, names, call, sizes), context)
+        context = replace(context, private=tuple(each.array for each in smaller if each.private))
+        made += passes.run(_tree(scop, plan, names, call, smaller, sizes), context)
     return tuple(made)

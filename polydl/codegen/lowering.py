@@ -21,12 +21,16 @@ from polydl.codegen.values import (
     Integral,
     Linear,
     Unary,
+    as_sum,
+    collected,
+    flattened,
     linear,
     substituted,
 )
 from polydl.ir.affine import Affine
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Access, Expression, Statement
+from polydl.plan.contraction import Starts
 
 
 def affine(form: Affine, iterators: Sequence[Expr]) -> Expr:
@@ -81,6 +85,19 @@ def affine_element(access: Access, iterators: Sequence[Expr]) -> Element:
     """The same of an access whose subscripts are affine."""
     assert access.subscripts is not None
     return Element(access.array, tuple(affine(form, iterators) for form in access.subscripts), access.reference)
+
+
+def in_box(place: Element, starts: Starts, counters: Sequence[Expr]) -> Element:
+    """The element of a contracted array, counted from the ``starts`` at these ``counters``; any other as it is."""
+    if place.array not in starts:
+        return place
+    subscripts = []
+    for subscript, start in zip(place.subscripts, starts[place.array], strict=True):
+        counted = as_sum(flattened(subscript))
+        moved = as_sum(flattened(affine(start, counters)))
+        terms = collected((*counted.terms, *((-step, term) for step, term in moved.terms)))
+        subscripts.append(linear(terms, counted.constant - moved.constant))
+    return Element(place.array, tuple(subscripts), place.reference)
 
 
 def expression(scop: Scop, statement: Statement, node: Expression, iterators: Sequence[Expr]) -> Expr:

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from polydl.ir.alignment import ALIGNMENT
 from polydl.ir.scop import Array, Scop
+from polydl.plan.contraction import STACK_BYTES
 from polydl.plan.prepared import Prepared
-
-_STACK_BYTES = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ def local_storage(scop: Scop, prepared: Prepared | None = None) -> LocalStorage:
         elif array.name in offsets:
             declarations.append(f"    {_pointer(array)} = (void *)((char *)polydl_prepared + {offsets[array.name]});")
             preparing.append(declarations[-1])
-        elif array.storage == "local" and array.bytes <= _STACK_BYTES:
+        elif array.storage == "local" and array.bytes <= STACK_BYTES:
             extents = "".join(f"[{extent}]" for extent in array.extents)
             # gcc 12 at -O1 was seen to store whole vectors into an array on a stack that it had not aligned for them.
             aligned = f" __attribute__((aligned({ALIGNMENT})))" if array.bytes >= ALIGNMENT else ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -136,6 +136,15 @@ class SharedLoops:
     fixed: bool = False
 
 
+@lru_cache(maxsize=64)
+def _as_json(statements: tuple[Statement, ...]) -> str:
+    """What statements compute. Many scops have the same ones, and differ in the extents of their arrays alone."""
+    parts = [asdict(each) | {"line": 0, "text": ""} for each in statements]
+    for part in parts:
+        del part["origin"]
+    return json.dumps(parts, sort_keys=True)
+
+
 @dataclass(frozen=True, repr=False)
 class Scop:
     """A static control part (SCoP): what one region of one C function computes, exactly."""
@@ -187,17 +196,15 @@ class Scop:
     @cached_property
     def digest(self) -> str:
         """16 hexadecimal digits that identify the computation, not its file's name or layout."""
-        statements = [asdict(s) | {"line": 0, "text": ""} for s in self.statements]
-        for statement in statements:
-            del statement["origin"]
-        parts: list[Any] = [self.function.name, statements, [asdict(a) for a in self.arrays]]
+        parts: list[Any] = [[asdict(array) for array in self.arrays]]
         if self.constants:
             parts.append(self.constants)
         if self.initializer is not None:
             parts.append({"initializer": self.initializer.function, "source": self.initializer.source})
         if self.inputs is not None:
             parts.append({"inputs": self.inputs.digest})
-        content = json.dumps(parts, sort_keys=True)
+        texts = (json.dumps(part, sort_keys=True) for part in parts)
+        content = f"[{', '.join([json.dumps(self.function.name), _as_json(self.statements), *texts])}]"
         return hashlib.sha256(content.encode()).hexdigest()[:16]
 
     def line_at(self, offset: int) -> int:

@@ -28,7 +28,10 @@ def predicted_candidate(applied: Applied, working_sets: WorkingSets, machine: Ma
     (scop, plan), sites = applied.modelled, applied.sites
     finished, prepared = applied.finished, applied.prepared
     running = [nest.nest.index not in prepared.nests for nest in plan.nests]
-    left = applied.rewritten.without(prepared.statements) if prepared.nests else scop
+    left = applied.rewritten.without(prepared.statements) if prepared.nests else applied.rewritten.scop
+    footprint = left.footprint - sum(
+        left.array(each.array.name).bytes - each.array.bytes for each in applied.contractions
+    )
     cycles = [
         _nest_cycles(applied, nest, finished, machine) if runs else 0.0
         for nest, runs in zip(plan.nests, running, strict=True)
@@ -40,10 +43,11 @@ def predicted_candidate(applied: Applied, working_sets: WorkingSets, machine: Ma
     }
     sizes = [level.bytes for level in machine.caches]
     called = plan if all(running) else replace(plan, nests=tuple(compress(plan.nests, running)))
-    rows = iter(traffic(scop, called, sizes, machine.core, blocks=blocks))
+    contracted = {each.array.name for each in applied.contractions}
+    rows = iter(traffic(scop, called, sizes, machine.core, blocks=blocks, contracted=contracted))
     moved = tuple(next(rows) if runs else (0,) * len(sizes) for runs in running)
     # Where all arrays fit into the first-level cache, they stay there from one run to the next.
-    if left.footprint > machine.core.first_cache_bytes:
+    if footprint > machine.core.first_cache_bytes:
         for place, nest in enumerate(plan.nests):
             site = sites.get(nest.nest.index)
             if site and site.kernel.waits(site.gemm.element, _vector_elements(applied, nest, machine)):
@@ -63,7 +67,7 @@ def predicted_candidate(applied: Applied, working_sets: WorkingSets, machine: Ma
             for nest, runs in zip(plan.nests, running, strict=True)
         ),
         flops=left.flops,
-        footprint=left.footprint,
+        footprint=footprint,
         families=families(applied.variant.rewrites),
     )
 

@@ -9,7 +9,7 @@ caches.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
@@ -87,12 +87,14 @@ def traffic(
     core: Core,
     ways: Sequence[int] | None = None,
     blocks: Blocks = NO_BLOCKS,
+    contracted: Collection[str] = (),
 ) -> tuple[tuple[int, ...], ...]:
     """For each nest, the bytes brought into each cache (of ``caches`` bytes), innermost first.
 
     Written lines count twice. What comes from beyond the second cache counts the more, the worse prefetchers keep up
     with the way that it is walked through. ``ways`` are the places that each cache has in a set, if known; ``blocks``
-    those of microkernels in registers.
+    those of microkernels in registers. Arrays that are ``contracted`` have the memory of one tile, which all nests find
+    where it fits, with as much again.
     """
     known = ways if ways is not None else [None] * len(caches)
     nests = _beside(scop, plan, _geometries(tuple(caches), core, tuple(known)), core, blocks)
@@ -103,7 +105,9 @@ def traffic(
             size = core.line_bytes * (2 if each.stream.written else 1)
             brought = _stream_misses(nests, number, stream)
             brought[1:] = [lines * nest.alone.slowdowns[stream] for lines in brought[1:]]
-            if nest.plan.follows is not None:
+            if each.stream.array in contracted:
+                brought = _left_where_it_fits(each.stream.array_bytes, brought, caches)
+            elif nest.plan.follows is not None:
                 brought = _left_by_leader(scop, nest.plan, each.stream.array, brought, caches)
             moved = [before + size * lines for before, lines in zip(moved, brought, strict=True)]
         found.append(tuple([round(size) for size in moved]))
@@ -120,7 +124,11 @@ def _left_by_leader(scop: Scop, nest: NestPlan, array: str, brought: list[float]
     statements = [scop.statement(name) for name in nest.nest.statements]
     if all(access.array != array for s in statements for access in s.writes):
         return brought
-    size = tile_instances(nest) * scop.array(array).element_bytes
+    return _left_where_it_fits(tile_instances(nest) * scop.array(array).element_bytes, brought, caches)
+
+
+def _left_where_it_fits(size: int, brought: list[float], caches: Sequence[int]) -> list[float]:
+    """The lines that are brought into caches but those with room for twice so many bytes."""
     return [0.0 if 2 * size <= cache else lines for lines, cache in zip(brought, caches, strict=True)]
 
 

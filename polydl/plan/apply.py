@@ -21,6 +21,7 @@ from polydl.machine.core import Core
 from polydl.machine.processors import WIDE_CORE
 from polydl.match.product import GemmMatch, NoMatch
 from polydl.plan.call_sites import CallSite, call_sites
+from polydl.plan.contraction import Contraction, contracted, contractions, with_strides
 from polydl.plan.nest_plan import NestPlan, Plan, loop_bounds
 from polydl.plan.plan import make_plan
 from polydl.plan.prepared import Prepared, prepared, proved
@@ -45,16 +46,18 @@ class Applied:
     matches: Mapping[int, GemmMatch]
     #: The microkernels that the variant uses, by name.
     kernels: Mapping[str, Microkernel]
+    #: The arrays that code has the elements of one tile of.
+    contractions: tuple[Contraction, ...] = ()
 
     @property
     def core(self) -> Core:
         """The cores that its microkernels are for, and with them the rest of its code; usual ones if it has none."""
         return next((kernel.core for kernel in self.kernels.values()), WIDE_CORE)
 
-    @property
+    @cached_property
     def scop(self) -> Scop:
-        """The scop after the rewrites."""
-        return self.rewritten.scop
+        """The scop after the rewrites, with the extents that contracted arrays have."""
+        return contracted(self.rewritten, self.contractions)
 
     @property
     def reassociate(self) -> bool:
@@ -109,10 +112,13 @@ class Applied:
 
     @cached_property
     def modelled(self) -> tuple[Scop, Plan]:
-        """Scop and plan as working sets and costs are estimated: with loops that are not skewed."""
-        scop = self.scop.modelled
-        if scop is self.scop:
-            return self.scop, self.plan
+        """Scop and plan as costs are estimated: with loops that are not skewed."""
+        return self._not_skewed(self.scop)
+
+    def _not_skewed(self, skewed: Scop) -> tuple[Scop, Plan]:
+        scop = skewed.modelled
+        if scop is skewed:
+            return scop, self.plan
         nests = tuple(replace(nest, bounds=loop_bounds(scop, nest.nest)) for nest in self.plan.nests)
         return scop, replace(self.plan, nests=nests)
 
@@ -125,11 +131,12 @@ class Applied:
     def executed(self) -> tuple[Scop, Plan]:
         """What is analysed and reported: scop and plan without what is prepared and the zeros that are absorbed.
 
-        Code generation leaves the same passes of zeros out, and with them what calls apply as an epilogue.
+        Loops are not skewed, and arrays are not contracted, so that many variants have one scop. Code generation leaves
+        the same passes of zeros out, and with them what calls apply as an epilogue.
         """
         spared = {*self.absorbed, *self.prepared.nests}
         if not spared:
-            return self.modelled
+            return self._not_skewed(self.rewritten.scop)
         gone = [nest for nest in self.plan.nests if nest.nest.index in spared]
         names = frozenset(name for nest in gone for name in nest.nest.statements)
         left = Schedule(tuple(times for times in self.plan.schedule.statements if times[0] not in names))
@@ -190,7 +197,11 @@ def apply(
         raise IllegalVariantError(f"there is no microkernel `{min(unknown)}` among {', '.join(by_name) or 'none'}")
     matches = {nest.nest.index: _match(left, nest, by_name) for nest in plan.nests if nest.microkernel is not None}
     kernels = {name: by_name[name] for name in sorted(used)}
-    applied = Applied(variant, scop, left, plan, matches, kernels)
+    smaller = contractions(left, plan, matches)
+    if smaller:
+        of_tiles = contracted(left, smaller)
+        matches = {index: with_strides(of_tiles, match) for index, match in matches.items()}
+    applied = Applied(variant, scop, left, plan, matches, kernels, smaller)
     return applied.prove() if prove else applied
 
 

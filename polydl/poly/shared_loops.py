@@ -27,15 +27,18 @@ def iterations_are_apart(scop: Scop, times: Mapping[str, tuple[int | Loop, ...]]
             if access.kind == "write":
                 written.setdefault(access.array, []).append(elements)
     return not any(
-        _meet(first, second, place)
+        iterations_meet(first, second, place)
         for array, writes in written.items()
         for first in writes
         for second in touched[array]
     )
 
 
-def _meet(first: isl.Map, second: isl.Map, place: int) -> bool:
-    """Whether different iterations, from equal ones outside, have an element in common."""
+def iterations_meet(first: isl.Map, second: isl.Map, place: int) -> bool:
+    """Whether different iterations of a loop have an element in common, loops outside being equal.
+
+    Both maps lead from time to elements; ``place`` is the loop's among the dimensions of time.
+    """
     common = first.apply_range(second.reverse())
     for outer in range(place):
         common = common.equate(isl.dim_type.in_, outer, isl.dim_type.out, outer)

@@ -30,7 +30,7 @@ from polydl.codegen.loop_ir import (
     mapped,
     with_elements_of,
 )
-from polydl.codegen.lowering import affine_element
+from polydl.codegen.lowering import affine_element, in_box
 from polydl.codegen.passes.common_values import with_common_values
 from polydl.codegen.passes.nested_conditionals import distributed
 from polydl.codegen.values import (
@@ -68,8 +68,9 @@ def run(ir: Body, context: Context) -> Body:
     def changed(node: Node) -> Node:
         if not isinstance(node, Call) or node.statement not in epilogues:
             return node
-        epilogue = epilogues[node.statement]
-        places = (AddressOf(affine_element(operand.access, node.iterators)) for operand in epilogue.operands)
+        epilogue, starts = epilogues[node.statement], context.calls[node.statement].starts
+        elements = (affine_element(operand.access, node.iterators) for operand in epilogue.operands)
+        places = (AddressOf(in_box(each, starts, node.counters)) for each in elements)
         operands = AddressOf(Compound(f"struct {epilogue.prefix}_operands", tuple(places)))
         told = node.with_arguments(last=at_all(node.counters, epilogue.last), operands=operands)
         return replace(told, definitions=(*node.definitions, *functions[node.statement]))

@@ -66,18 +66,18 @@ static void bnorm_train(float output[4][4][28][28][16], const float input[4][4][
   {
     struct polydl_call polydl_call;
     polydl_begin(&polydl_call, &polydl_team, 1);
-    float scale[4][16] __attribute__((aligned(64)));
-    float shift[4][16] __attribute__((aligned(64)));
-    double sum[4][16] __attribute__((aligned(64)));
-    double squares[4][16] __attribute__((aligned(64)));
     #pragma omp parallel
     {
       #pragma omp for
       for (int tile = 0; tile <= 3; ++tile) {
+        _Alignas(64) float scale[1][16];
+        _Alignas(64) float shift[1][16];
+        _Alignas(64) double sum[1][16];
+        _Alignas(64) double squares[1][16];
         #pragma omp simd simdlen(4)
         for (int polydl_c3 = 0; polydl_c3 <= 15; ++polydl_c3) {
-          sum[tile][polydl_c3] = 0.0;
-          squares[tile][polydl_c3] = 0.0;
+          sum[0][polydl_c3] = 0.0;
+          squares[0][polydl_c3] = 0.0;
         }
         {
           float polydl_row0[16] = {0};
@@ -107,18 +107,18 @@ static void bnorm_train(float output[4][4][28][28][16], const float input[4][4][
           }
           #pragma omp simd
           for (int c = 0; c < 16; ++c)
-            sum[tile][c] += polydl_row0[c];
+            sum[0][c] += polydl_row0[c];
           #pragma omp simd
           for (int c = 0; c < 16; ++c)
-            squares[tile][c] += polydl_row1[c];
+            squares[0][c] += polydl_row1[c];
         }
         #pragma omp simd simdlen(8)
         for (int polydl_c3 = 0; polydl_c3 <= 15; ++polydl_c3) {
           float polydl_scalar0;
-          const double polydl_value0 = (double)(sum[tile][polydl_c3] / ((4. * 28) * 28));
-          polydl_scalar0 = gamma[tile][polydl_c3] / sqrtf((float)((squares[tile][polydl_c3] / ((4. * 28) * 28)) - (polydl_value0 * polydl_value0)) + 1e-5f);
-          shift[tile][polydl_c3] = beta[tile][polydl_c3] - ((float)((double)(sum[tile][polydl_c3] / ((4. * 28) * 28))) * polydl_scalar0);
-          scale[tile][polydl_c3] = polydl_scalar0;
+          const double polydl_value0 = (double)(sum[0][polydl_c3] / ((4. * 28) * 28));
+          polydl_scalar0 = gamma[tile][polydl_c3] / sqrtf((float)((squares[0][polydl_c3] / ((4. * 28) * 28)) - (polydl_value0 * polydl_value0)) + 1e-5f);
+          shift[0][polydl_c3] = beta[tile][polydl_c3] - ((float)((double)(sum[0][polydl_c3] / ((4. * 28) * 28))) * polydl_scalar0);
+          scale[0][polydl_c3] = polydl_scalar0;
         }
         for (int polydl_c3 = 0; polydl_c3 <= 3; ++polydl_c3) {
           for (int h = 0; h <= 27; ++h) {
@@ -127,7 +127,7 @@ static void bnorm_train(float output[4][4][28][28][16], const float input[4][4][
                 _Alignas(64) float polydl_scalar0[16];
                 #pragma omp simd simdlen(8)
                 for (int c = 0; c <= 15; ++c) {
-                  polydl_scalar0[c] = fmaxf(0.0f, (input[polydl_c3][tile][h][w][c] * scale[tile][c]) + shift[tile][c]);
+                  polydl_scalar0[c] = fmaxf(0.0f, (input[polydl_c3][tile][h][w][c] * scale[0][c]) + shift[0][c]);
                 }
                 polydl_stream(&output[polydl_c3][tile][h][w][0], polydl_scalar0, (15 - 0 + 1) * sizeof *polydl_scalar0);
               }

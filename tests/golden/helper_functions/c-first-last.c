@@ -31,7 +31,7 @@ static inline __attribute__((always_inline)) void polydl_gemm1_after_column(cons
 {
   const long j = first;
   float *x0 = operands->x0 + 32 * j + row;
-  const float *x1 = operands->x1 + 32 * j + row;
+  const float *x1 = operands->x1 + 16 * j + row;
   float *x2 = operands->x2 + 32 * j + row;
   polydl_gemm1_finished(sums, x0, x1, x2, rows);
 }
@@ -41,9 +41,9 @@ static inline void polydl_gemm1_after(const struct polydl_gemm1_operands *operan
     const long j = first;
     const long length = columns;
     float *x0 = operands->x0 + 32 * j + row;
-    const float *x1 = operands->x1 + 32 * j + row;
+    const float *x1 = operands->x1 + 16 * j + row;
     float *x2 = operands->x2 + 32 * j + row;
-    for (long column = 0; column < length; ++column, sums += apart, x0 += 32, x1 += 32, x2 += 32)
+    for (long column = 0; column < length; ++column, sums += apart, x0 += 32, x1 += 16, x2 += 32)
       polydl_gemm1_finished(sums, x0, x1, x2, rows);
     first += length;
     columns -= length;
@@ -56,11 +56,11 @@ static const long polydl_gemm1_starts0[1] = {0};
 static inline void polydl_gemm1_block0_1x6(const float *a, const float *b, float *c, long k, long count, int last, const struct polydl_gemm1_operands *operands, long column, long row)
 {
   polydl_gemm1_vector16 c0_0 = *(const polydl_gemm1_vector16 *)(c + 0);
-  polydl_gemm1_vector16 c0_1 = *(const polydl_gemm1_vector16 *)(c + 32);
-  polydl_gemm1_vector16 c0_2 = *(const polydl_gemm1_vector16 *)(c + 64);
-  polydl_gemm1_vector16 c0_3 = *(const polydl_gemm1_vector16 *)(c + 96);
-  polydl_gemm1_vector16 c0_4 = *(const polydl_gemm1_vector16 *)(c + 128);
-  polydl_gemm1_vector16 c0_5 = *(const polydl_gemm1_vector16 *)(c + 160);
+  polydl_gemm1_vector16 c0_1 = *(const polydl_gemm1_vector16 *)(c + 16);
+  polydl_gemm1_vector16 c0_2 = *(const polydl_gemm1_vector16 *)(c + 32);
+  polydl_gemm1_vector16 c0_3 = *(const polydl_gemm1_vector16 *)(c + 48);
+  polydl_gemm1_vector16 c0_4 = *(const polydl_gemm1_vector16 *)(c + 64);
+  polydl_gemm1_vector16 c0_5 = *(const polydl_gemm1_vector16 *)(c + 80);
   for (long r = 0; r < count; ++r) {
     const float *ar = a + polydl_gemm1_offsets_a[r];
     const float *br = b + polydl_gemm1_offsets_b[r];
@@ -78,18 +78,18 @@ static inline void polydl_gemm1_block0_1x6(const float *a, const float *b, float
     }
   }
   *(polydl_gemm1_vector16 *)(c + 0) = c0_0;
-  *(polydl_gemm1_vector16 *)(c + 32) = c0_1;
-  *(polydl_gemm1_vector16 *)(c + 64) = c0_2;
-  *(polydl_gemm1_vector16 *)(c + 96) = c0_3;
-  *(polydl_gemm1_vector16 *)(c + 128) = c0_4;
-  *(polydl_gemm1_vector16 *)(c + 160) = c0_5;
+  *(polydl_gemm1_vector16 *)(c + 16) = c0_1;
+  *(polydl_gemm1_vector16 *)(c + 32) = c0_2;
+  *(polydl_gemm1_vector16 *)(c + 48) = c0_3;
+  *(polydl_gemm1_vector16 *)(c + 64) = c0_4;
+  *(polydl_gemm1_vector16 *)(c + 80) = c0_5;
 }
 static inline void polydl_gemm1_block1_1x4(const float *a, const float *b, float *c, long k, long count, int last, const struct polydl_gemm1_operands *operands, long column, long row)
 {
   polydl_gemm1_vector16 c0_0 = *(const polydl_gemm1_vector16 *)(c + 0);
-  polydl_gemm1_vector16 c0_1 = *(const polydl_gemm1_vector16 *)(c + 32);
-  polydl_gemm1_vector16 c0_2 = *(const polydl_gemm1_vector16 *)(c + 64);
-  polydl_gemm1_vector16 c0_3 = *(const polydl_gemm1_vector16 *)(c + 96);
+  polydl_gemm1_vector16 c0_1 = *(const polydl_gemm1_vector16 *)(c + 16);
+  polydl_gemm1_vector16 c0_2 = *(const polydl_gemm1_vector16 *)(c + 32);
+  polydl_gemm1_vector16 c0_3 = *(const polydl_gemm1_vector16 *)(c + 48);
   for (long r = 0; r < count; ++r) {
     const float *ar = a + polydl_gemm1_offsets_a[r];
     const float *br = b + polydl_gemm1_offsets_b[r];
@@ -105,23 +105,23 @@ static inline void polydl_gemm1_block1_1x4(const float *a, const float *b, float
     }
   }
   *(polydl_gemm1_vector16 *)(c + 0) = c0_0;
-  *(polydl_gemm1_vector16 *)(c + 32) = c0_1;
-  *(polydl_gemm1_vector16 *)(c + 64) = c0_2;
-  *(polydl_gemm1_vector16 *)(c + 96) = c0_3;
+  *(polydl_gemm1_vector16 *)(c + 16) = c0_1;
+  *(polydl_gemm1_vector16 *)(c + 32) = c0_2;
+  *(polydl_gemm1_vector16 *)(c + 48) = c0_3;
 }
 static void polydl_gemm1_run_000(const float *a, const float *b, float *c, long count, int last, const struct polydl_gemm1_operands *operands)
 {
   polydl_gemm1_block0_1x6(a + 0, b + 0, c + 0 + 0, 24, count, last, operands, 0, 0);
   if (last)
     for (int q = 0; q < 1; ++q)
-      polydl_gemm1_after(operands, c + polydl_gemm1_starts0[q], 32, q * 6, 6, 0, 16);
+      polydl_gemm1_after(operands, c + polydl_gemm1_starts0[q], 16, q * 6, 6, 0, 16);
 }
 static void polydl_gemm1_run_010(const float *a, const float *b, float *c, long count, int last, const struct polydl_gemm1_operands *operands)
 {
   polydl_gemm1_block1_1x4(a + 0, b + 0, c + 0 + 0, 24, count, last, operands, 0, 0);
   if (last)
     for (int q = 0; q < 1; ++q)
-      polydl_gemm1_after(operands, c + polydl_gemm1_starts0[q], 32, q * 4, 4, 0, 16);
+      polydl_gemm1_after(operands, c + polydl_gemm1_starts0[q], 16, q * 4, 4, 0, 16);
 }
 static void polydl_gemm1_run(const float *a, const float *b, float *c, int last_m, int last_n, int last_k, long count, int first, int last, const struct polydl_gemm1_operands *operands)
 {
@@ -148,16 +148,16 @@ __attribute__((noipa))
 static void layer(const float A[40][24], const float B[24][32], const float bias[32], float C[40][32], float D[40][32])
 {
   {
-    float s_of[40][32] __attribute__((aligned(64)));
+    float s_of[6][16] __attribute__((aligned(64)));
     for (int i_t1 = 0; i_t1 <= 6; ++i_t1) {
       for (int j_t1 = 0; j_t1 <= 1; ++j_t1) {
         for (int i = 6 * i_t1; i <= polydl_min(39, ((6 * i_t1) + 5)); ++i) {
           #pragma omp simd simdlen(16)
           for (int j = 16 * j_t1; j <= ((16 * j_t1) + 15); ++j) {
-            s_of[i][j] = bias[j];
+            s_of[i - 6 * i_t1][j - 16 * j_t1] = bias[j];
           }
         }
-        polydl_gemm1_run(&B[0][16 * j_t1], &A[6 * i_t1][0], &s_of[6 * i_t1][16 * j_t1], 0, i_t1 == 6, 0, 1, 0, 1, &(struct polydl_gemm1_operands){&C[6 * i_t1][16 * j_t1], &s_of[6 * i_t1][16 * j_t1], &D[6 * i_t1][16 * j_t1]});
+        polydl_gemm1_run(&B[0][16 * j_t1], &A[6 * i_t1][0], &s_of[0][0], 0, i_t1 == 6, 0, 1, 0, 1, &(struct polydl_gemm1_operands){&C[6 * i_t1][16 * j_t1], &s_of[0][0], &D[6 * i_t1][16 * j_t1]});
       }
     }
   }

@@ -182,7 +182,7 @@ __attribute__((noipa))
 static void quantized(int C[M][N], const unsigned char A[M][K], const signed char B[K][N], int zero, const int zeros[N])
 {
   {
-    int B_sums[96] __attribute__((aligned(64)));
+    int B_sums[1];
     int B_corrections[96] __attribute__((aligned(64)));
     int A_sums[48] __attribute__((aligned(64)));
     for (int i = 0; i <= 47; ++i) {
@@ -192,11 +192,11 @@ static void quantized(int C[M][N], const unsigned char A[M][K], const signed cha
       }
     }
     for (int j = 0; j <= 95; ++j) {
-      B_sums[j] = 0;
+      B_sums[0] = 0;
       for (int k = 0; k <= 63; ++k) {
-        B_sums[j] += (int)(B[k][j]) - zeros[j];
+        B_sums[0] += (int)(B[k][j]) - zeros[j];
       }
-      B_corrections[j] = zero * B_sums[j];
+      B_corrections[j] = zero * B_sums[0];
     }
     polydl_gemm5_run(&B[0][0], &A[0][0], &C[0][0], 0, 0, 0, 1, 0);
     for (int i = 0; i <= 47; ++i) {

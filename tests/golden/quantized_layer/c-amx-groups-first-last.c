@@ -1,7 +1,5 @@
 #include <stddef.h>
 #include <pthread.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #ifdef __clang__
@@ -9,27 +7,6 @@
 #endif
 
 /* processor */
-enum { polydl_arrays = 1, polydl_reserved = 1 };
-static const size_t polydl_sizes[polydl_arrays] = {27648};
-/* for all processors */
-#if defined __STDC_VERSION__ && __STDC_VERSION__ < 201112L
-void *aligned_alloc(size_t alignment, size_t size);
-#endif
-static void *polydl_allocated(size_t size)
-{
-#ifdef MADV_HUGEPAGE
-  const size_t page = 2097152, whole = (size + page - 1) / page * page;
-  if (size >= page) {
-    void *made = aligned_alloc(page, whole);
-    if (made)
-      (void)madvise(made, whole, MADV_HUGEPAGE);
-    return made;
-  }
-#endif
-  return aligned_alloc(64, size);
-}
-/* kept memory */
-/* for this one */
 #include <math.h>
 struct polydl_gemm5_operands { const int *x0; const int *x1; unsigned char *x2; const float *x3; };
 static inline __attribute__((always_inline)) void polydl_gemm5_finished(const int *sums, const int *x0, const int *x1, unsigned char *x2, const float *x3, long rows)
@@ -46,7 +23,7 @@ static inline __attribute__((always_inline)) void polydl_gemm5_finished(const in
 static inline __attribute__((always_inline)) void polydl_gemm5_after_column(const struct polydl_gemm5_operands *operands, const int *sums, long first, long row, long rows)
 {
   const long j = first;
-  const int *x0 = operands->x0 + 96 * j + row;
+  const int *x0 = operands->x0 + 16 * j + row;
   const int *x1 = operands->x1 + row;
   unsigned char *x2 = operands->x2 + 96 * j + row;
   const float *x3 = operands->x3 + row;
@@ -57,11 +34,11 @@ static inline void polydl_gemm5_after(const struct polydl_gemm5_operands *operan
   while (columns > 0) {
     const long j = first;
     const long length = columns;
-    const int *x0 = operands->x0 + 96 * j + row;
+    const int *x0 = operands->x0 + 16 * j + row;
     const int *x1 = operands->x1 + row;
     unsigned char *x2 = operands->x2 + 96 * j + row;
     const float *x3 = operands->x3 + row;
-    for (long column = 0; column < length; ++column, sums += apart, x0 += 96, x2 += 96)
+    for (long column = 0; column < length; ++column, sums += apart, x0 += 16, x2 += 96)
       polydl_gemm5_finished(sums, x0, x1, x2, x3, rows);
     first += length;
     columns -= length;
@@ -376,7 +353,7 @@ static void polydl_gemm5_loops(const signed char *a, const unsigned char *b, int
   const long m = last_m ? 16 : 16, n = last_n ? 24 : 48, k = last_k ? 4 : 4;
   for (int q = 0; q < 1; ++q)
     for (long j = 0; j < n; ++j) {
-      int *to = c + polydl_gemm5_rows_c[q] + j * 96;
+      int *to = c + polydl_gemm5_rows_c[q] + j * 16;
       if (first)
         for (long i = 0; i < m; ++i)
           to[i] = 0;
@@ -400,12 +377,12 @@ static void polydl_gemm5_run_000(const signed char *a, const unsigned char *b, i
     {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 64, 0, 4, 0, 64, 0, 4, 0, 64, 0, 64, 0, 64, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 16, 16, 1, 1, 16, 1, 16, 16, 0, 0, 0, 0, 0, 0, 0, 0}
   };
   static const long blocks[][7] = {
-    {0, 0, 1024, 1536, 1, 0, 1},
-    {2048, 3072, 2048, 3072, 0, 2, 3}
+    {0, 0, 1024, 256, 1, 0, 1},
+    {2048, 512, 2048, 512, 0, 2, 3}
   };
   static const long finished[][6] = {
-    {0, 16, 0, 16, 16, 1536},
-    {32, 16, 3072, 0, 0, 0}
+    {0, 16, 0, 16, 16, 256},
+    {32, 16, 512, 0, 0, 0}
   };
   long set = -1, at = 0;
   for (; at < 16; at += 32) {
@@ -414,12 +391,12 @@ static void polydl_gemm5_run_000(const signed char *a, const unsigned char *b, i
       if (block[6] != set)
         POLYDL_TILE_CONFIGURE(sizes[set = block[6]]);
       if (block[4])
-        polydl_tile_groups(a + at * 4L, 128, b + block[0], b + block[2], 64, polydl_gemm5_offsets_a, polydl_gemm5_offsets_b, count, 16, c + block[1] + at, c + block[3] + at, 96, POLYDL_PLAIN_SIGNED, first, 0, 1, 0, 0);
+        polydl_tile_groups(a + at * 4L, 128, b + block[0], b + block[2], 64, polydl_gemm5_offsets_a, polydl_gemm5_offsets_b, count, 16, c + block[1] + at, c + block[3] + at, 16, POLYDL_PLAIN_SIGNED, first, 0, 1, 0, 0);
       else
-        polydl_tile_groups(a + at * 4L, 128, b + block[0], b + block[2], 64, polydl_gemm5_offsets_a, polydl_gemm5_offsets_b, count, 16, c + block[1] + at, c + block[3] + at, 96, POLYDL_PLAIN_SIGNED, first, 0, 0, 0, 0);
+        polydl_tile_groups(a + at * 4L, 128, b + block[0], b + block[2], 64, polydl_gemm5_offsets_a, polydl_gemm5_offsets_b, count, 16, c + block[1] + at, c + block[3] + at, 16, POLYDL_PLAIN_SIGNED, first, 0, 0, 0, 0);
       if (last)
         for (const long *whole = finished[i]; whole < finished[i + 1]; whole += 3)
-          polydl_gemm5_after(operands, c + whole[2] + at, 96, whole[0], whole[1], at, 16);
+          polydl_gemm5_after(operands, c + whole[2] + at, 16, whole[0], whole[1], at, 16);
     }
   }
   POLYDL_TILE_RELEASE();
@@ -431,10 +408,10 @@ static void polydl_gemm5_run_010(const signed char *a, const unsigned char *b, i
     {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 64, 0, 4, 0, 64, 0, 4, 0, 64, 0, 64, 0, 64, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12, 12, 12, 12, 12, 12, 16, 16, 0, 0, 0, 0, 0, 0, 0, 0}
   };
   static const long blocks[][7] = {
-    {0, 0, 768, 1152, 1, 0, 1}
+    {0, 0, 768, 192, 1, 0, 1}
   };
   static const long finished[][6] = {
-    {0, 12, 0, 12, 12, 1152}
+    {0, 12, 0, 12, 12, 192}
   };
   long set = -1, at = 0;
   for (; at < 16; at += 32) {
@@ -443,12 +420,12 @@ static void polydl_gemm5_run_010(const signed char *a, const unsigned char *b, i
       if (block[6] != set)
         POLYDL_TILE_CONFIGURE(sizes[set = block[6]]);
       if (block[4])
-        polydl_tile_groups(a + at * 4L, 128, b + block[0], b + block[2], 64, polydl_gemm5_offsets_a, polydl_gemm5_offsets_b, count, 16, c + block[1] + at, c + block[3] + at, 96, POLYDL_PLAIN_SIGNED, first, 0, 1, 0, 0);
+        polydl_tile_groups(a + at * 4L, 128, b + block[0], b + block[2], 64, polydl_gemm5_offsets_a, polydl_gemm5_offsets_b, count, 16, c + block[1] + at, c + block[3] + at, 16, POLYDL_PLAIN_SIGNED, first, 0, 1, 0, 0);
       else
-        polydl_tile_groups(a + at * 4L, 128, b + block[0], b + block[2], 64, polydl_gemm5_offsets_a, polydl_gemm5_offsets_b, count, 16, c + block[1] + at, c + block[3] + at, 96, POLYDL_PLAIN_SIGNED, first, 0, 0, 0, 0);
+        polydl_tile_groups(a + at * 4L, 128, b + block[0], b + block[2], 64, polydl_gemm5_offsets_a, polydl_gemm5_offsets_b, count, 16, c + block[1] + at, c + block[3] + at, 16, POLYDL_PLAIN_SIGNED, first, 0, 0, 0, 0);
       if (last)
         for (const long *whole = finished[i]; whole < finished[i + 1]; whole += 3)
-          polydl_gemm5_after(operands, c + whole[2] + at, 96, whole[0], whole[1], at, 16);
+          polydl_gemm5_after(operands, c + whole[2] + at, 16, whole[0], whole[1], at, 16);
     }
   }
   POLYDL_TILE_RELEASE();
@@ -468,7 +445,7 @@ static void polydl_gemm5_run(const signed char *a, const unsigned char *b, int *
   polydl_gemm5_loops(a, b, c, last_m, last_n, last_k, count, first);
   if (last)
     for (int q = 0; q < 1; ++q)
-      polydl_gemm5_after(operands, c + polydl_gemm5_rows_c[q], 96, q * (last_n ? 24 : 48), last_n ? 24 : 48, 0, last_m ? 16 : 16);
+      polydl_gemm5_after(operands, c + polydl_gemm5_rows_c[q], 16, q * (last_n ? 24 : 48), last_n ? 24 : 48, 0, last_m ? 16 : 16);
 }
 static pthread_once_t polydl_once = PTHREAD_ONCE_INIT;
 static void polydl_setup(void)
@@ -489,9 +466,9 @@ __attribute__((noipa))
 static void quantized_layer(unsigned char Y[M][N], const unsigned char A[M][K], const signed char B[K][N], const int bias[N],
                      const float scale[N], int zero)
 {
-  if (polydl_reserve()) {
-    int (*sum_of)[96] = polydl_kept(0);
-    int B_sums[96] __attribute__((aligned(64)));
+  {
+    int sum_of[48][16] __attribute__((aligned(64)));
+    int B_sums[1];
     int B_corrections[96] __attribute__((aligned(64)));
     signed char B_panels[3][16][32][4] __attribute__((aligned(64)));
     pthread_once(&polydl_once, polydl_setup);
@@ -506,37 +483,23 @@ static void quantized_layer(unsigned char Y[M][N], const unsigned char A[M][K], 
       }
     }
     for (int j = 0; j <= 95; ++j) {
-      B_sums[j] = 0;
+      B_sums[0] = 0;
       {
         int polydl_sum0 = 0;
         #pragma omp simd simdlen(32) reduction(+: polydl_sum0)
         for (int k = 0; k <= 63; ++k) {
           polydl_sum0 += (int)(B[k][j]);
         }
-        B_sums[j] += polydl_sum0;
+        B_sums[0] += polydl_sum0;
       }
-      B_corrections[j] = (int)(bias[j]) - (zero * B_sums[j]);
+      B_corrections[j] = (int)(bias[j]) - (zero * B_sums[0]);
     }
     for (int j_t1 = 0; j_t1 <= 1; ++j_t1) {
       for (int j_block = 0; j_block <= 2; ++j_block) {
         for (int i_t1 = 0; i_t1 <= 1; ++i_t1) {
-          polydl_gemm5_run(&B_panels[j_block][0][16 * (long)j_t1][0], &A[48 * (long)i_t1][0], &sum_of[48 * (long)i_t1][32 * (long)j_block + (long)(16 * j_t1)], 0, i_t1 == 1, 0, 16, 1, 1, &(struct polydl_gemm5_operands){&sum_of[48 * (long)i_t1][32 * (long)j_block + (long)(16 * j_t1)], &B_corrections[32 * (long)j_block + (long)(16 * j_t1)], &Y[48 * (long)i_t1][32 * (long)j_block + (long)(16 * j_t1)], &scale[32 * (long)j_block + (long)(16 * j_t1)]});
+          polydl_gemm5_run(&B_panels[j_block][0][16 * (long)j_t1][0], &A[48 * (long)i_t1][0], &sum_of[0][0], 0, i_t1 == 1, 0, 16, 1, 1, &(struct polydl_gemm5_operands){&sum_of[0][0], &B_corrections[32 * (long)j_block + (long)(16 * j_t1)], &Y[48 * (long)i_t1][32 * (long)j_block + (long)(16 * j_t1)], &scale[32 * (long)j_block + (long)(16 * j_t1)]});
         }
       }
-    }
-    polydl_leave();
-  } else {
-  for (int i = 0; i < M; ++i)
-    for (int j = 0; j < N; ++j) {
-      int sum = bias[j];
-      for (int k = 0; k < K; ++k)
-        sum += ((int)A[i][k] - zero) * (int)B[k][j];
-      float y = rintf((float)sum * scale[j]);
-      if (y < 0.0f)
-        y = 0.0f;
-      if (y > 255.0f)
-        y = 255.0f;
-      Y[i][j] = (unsigned char)y;
     }
   }
 }
@@ -566,10 +529,6 @@ void quantized_layer(unsigned char Y[M][N], const unsigned char A[M][K], const s
 void quantized_layer_release(void);
 void quantized_layer_release(void)
 {
-  if (polydl_enter()) {
-    polydl_drop();
-    polydl_leave();
-  }
 }
 const char *quantized_layer_missing(void);
 const char *quantized_layer_missing(void)

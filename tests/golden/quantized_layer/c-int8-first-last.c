@@ -1,7 +1,4 @@
 #include <stddef.h>
-#include <pthread.h>
-#include <stdlib.h>
-#include <sys/mman.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #ifdef __clang__
@@ -9,27 +6,6 @@
 #endif
 
 /* processor */
-enum { polydl_arrays = 1, polydl_reserved = 1 };
-static const size_t polydl_sizes[polydl_arrays] = {27648};
-/* for all processors */
-#if defined __STDC_VERSION__ && __STDC_VERSION__ < 201112L
-void *aligned_alloc(size_t alignment, size_t size);
-#endif
-static void *polydl_allocated(size_t size)
-{
-#ifdef MADV_HUGEPAGE
-  const size_t page = 2097152, whole = (size + page - 1) / page * page;
-  if (size >= page) {
-    void *made = aligned_alloc(page, whole);
-    if (made)
-      (void)madvise(made, whole, MADV_HUGEPAGE);
-    return made;
-  }
-#endif
-  return aligned_alloc(64, size);
-}
-/* kept memory */
-/* for this one */
 #include <math.h>
 struct polydl_gemm5_operands { const int *x0; const int *x1; unsigned char *x2; const float *x3; };
 static inline __attribute__((always_inline)) void polydl_gemm5_finished(const int *sums, const int *x0, const int *x1, unsigned char *x2, const float *x3, long rows)
@@ -46,7 +22,7 @@ static inline __attribute__((always_inline)) void polydl_gemm5_finished(const in
 static inline __attribute__((always_inline)) void polydl_gemm5_after_column(const struct polydl_gemm5_operands *operands, const int *sums, long first, long row, long rows)
 {
   const long j = first;
-  const int *x0 = operands->x0 + 96 * j + row;
+  const int *x0 = operands->x0 + 16 * j + row;
   const int *x1 = operands->x1 + row;
   unsigned char *x2 = operands->x2 + 96 * j + row;
   const float *x3 = operands->x3 + row;
@@ -57,11 +33,11 @@ static inline void polydl_gemm5_after(const struct polydl_gemm5_operands *operan
   while (columns > 0) {
     const long j = first;
     const long length = columns;
-    const int *x0 = operands->x0 + 96 * j + row;
+    const int *x0 = operands->x0 + 16 * j + row;
     const int *x1 = operands->x1 + row;
     unsigned char *x2 = operands->x2 + 96 * j + row;
     const float *x3 = operands->x3 + row;
-    for (long column = 0; column < length; ++column, sums += apart, x0 += 96, x2 += 96)
+    for (long column = 0; column < length; ++column, sums += apart, x0 += 16, x2 += 96)
       polydl_gemm5_finished(sums, x0, x1, x2, x3, rows);
     first += length;
     columns -= length;
@@ -89,25 +65,25 @@ static inline polydl_gemm5_vector8 polydl_gemm5_dot(polydl_gemm5_vector8 sum, po
 #endif
 }
 static const long polydl_gemm5_starts0[8] = {0, 384, 768, 1152, 1536, 1920, 2304, 2688};
-static const long polydl_gemm5_starts1[8] = {0, 576, 1152, 1728, 2304, 2880, 3456, 4032};
+static const long polydl_gemm5_starts1[8] = {0, 96, 192, 288, 384, 480, 576, 672};
 static const long polydl_gemm5_starts2[8] = {0, 6, 12, 18, 24, 30, 36, 42};
 static const long polydl_gemm5_starts3[4] = {0, 384, 768, 1152};
-static const long polydl_gemm5_starts4[4] = {0, 576, 1152, 1728};
+static const long polydl_gemm5_starts4[4] = {0, 96, 192, 288};
 static const long polydl_gemm5_starts5[4] = {0, 6, 12, 18};
 static inline void polydl_gemm5_block0_2x6(const signed char *a, const unsigned char *b, int *c, long k, long count, int first, int last, const struct polydl_gemm5_operands *operands, long column, long row)
 {
   polydl_gemm5_vector8 c0_0 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 0);
   polydl_gemm5_vector8 c1_0 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 8);
-  polydl_gemm5_vector8 c0_1 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 96);
-  polydl_gemm5_vector8 c1_1 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 104);
-  polydl_gemm5_vector8 c0_2 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 192);
-  polydl_gemm5_vector8 c1_2 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 200);
-  polydl_gemm5_vector8 c0_3 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 288);
-  polydl_gemm5_vector8 c1_3 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 296);
-  polydl_gemm5_vector8 c0_4 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 384);
-  polydl_gemm5_vector8 c1_4 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 392);
-  polydl_gemm5_vector8 c0_5 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 480);
-  polydl_gemm5_vector8 c1_5 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 488);
+  polydl_gemm5_vector8 c0_1 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 16);
+  polydl_gemm5_vector8 c1_1 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 24);
+  polydl_gemm5_vector8 c0_2 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 32);
+  polydl_gemm5_vector8 c1_2 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 40);
+  polydl_gemm5_vector8 c0_3 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 48);
+  polydl_gemm5_vector8 c1_3 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 56);
+  polydl_gemm5_vector8 c0_4 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 64);
+  polydl_gemm5_vector8 c1_4 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 72);
+  polydl_gemm5_vector8 c0_5 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 80);
+  polydl_gemm5_vector8 c1_5 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 88);
   for (long r = 0; r < count; ++r) {
     const signed char *ar = a + polydl_gemm5_offsets_a[r];
     const unsigned char *br = b + polydl_gemm5_offsets_b[r];
@@ -164,16 +140,16 @@ static inline void polydl_gemm5_block0_2x6(const signed char *a, const unsigned 
   }
   *(polydl_gemm5_vector8 *)(c + 0) = c0_0;
   *(polydl_gemm5_vector8 *)(c + 8) = c1_0;
-  *(polydl_gemm5_vector8 *)(c + 96) = c0_1;
-  *(polydl_gemm5_vector8 *)(c + 104) = c1_1;
-  *(polydl_gemm5_vector8 *)(c + 192) = c0_2;
-  *(polydl_gemm5_vector8 *)(c + 200) = c1_2;
-  *(polydl_gemm5_vector8 *)(c + 288) = c0_3;
-  *(polydl_gemm5_vector8 *)(c + 296) = c1_3;
-  *(polydl_gemm5_vector8 *)(c + 384) = c0_4;
-  *(polydl_gemm5_vector8 *)(c + 392) = c1_4;
-  *(polydl_gemm5_vector8 *)(c + 480) = c0_5;
-  *(polydl_gemm5_vector8 *)(c + 488) = c1_5;
+  *(polydl_gemm5_vector8 *)(c + 16) = c0_1;
+  *(polydl_gemm5_vector8 *)(c + 24) = c1_1;
+  *(polydl_gemm5_vector8 *)(c + 32) = c0_2;
+  *(polydl_gemm5_vector8 *)(c + 40) = c1_2;
+  *(polydl_gemm5_vector8 *)(c + 48) = c0_3;
+  *(polydl_gemm5_vector8 *)(c + 56) = c1_3;
+  *(polydl_gemm5_vector8 *)(c + 64) = c0_4;
+  *(polydl_gemm5_vector8 *)(c + 72) = c1_4;
+  *(polydl_gemm5_vector8 *)(c + 80) = c0_5;
+  *(polydl_gemm5_vector8 *)(c + 88) = c1_5;
 }
 static void polydl_gemm5_run_000(const signed char *a, const unsigned char *b, int *c, long count, int first, int last, const struct polydl_gemm5_operands *operands)
 {
@@ -208,9 +184,9 @@ __attribute__((noipa))
 static void quantized_layer(unsigned char Y[M][N], const unsigned char A[M][K], const signed char B[K][N], const int bias[N],
                      const float scale[N], int zero)
 {
-  if (polydl_reserve()) {
-    int (*sum_of)[96] = polydl_kept(0);
-    int B_sums[96] __attribute__((aligned(64)));
+  {
+    int sum_of[48][16] __attribute__((aligned(64)));
+    int B_sums[1];
     int B_corrections[96] __attribute__((aligned(64)));
     signed char B_panels[3][16][32][4] __attribute__((aligned(64)));
     for (int B_0 = 0; B_0 <= 2; ++B_0) {
@@ -224,37 +200,23 @@ static void quantized_layer(unsigned char Y[M][N], const unsigned char A[M][K], 
       }
     }
     for (int j = 0; j <= 95; ++j) {
-      B_sums[j] = 0;
+      B_sums[0] = 0;
       {
         int polydl_sum0 = 0;
         #pragma omp simd simdlen(32) reduction(+: polydl_sum0)
         for (int k = 0; k <= 63; ++k) {
           polydl_sum0 += (int)(B[k][j]);
         }
-        B_sums[j] += polydl_sum0;
+        B_sums[0] += polydl_sum0;
       }
-      B_corrections[j] = (int)(bias[j]) - (zero * B_sums[j]);
+      B_corrections[j] = (int)(bias[j]) - (zero * B_sums[0]);
     }
     for (int j_t1 = 0; j_t1 <= 1; ++j_t1) {
       for (int j_block = 0; j_block <= 2; ++j_block) {
         for (int i_t1 = 0; i_t1 <= 1; ++i_t1) {
-          polydl_gemm5_run(&B_panels[j_block][0][16 * (long)j_t1][0], &A[48 * (long)i_t1][0], &sum_of[48 * (long)i_t1][32 * (long)j_block + (long)(16 * j_t1)], 0, i_t1 == 1, 0, 16, 1, 1, &(struct polydl_gemm5_operands){&sum_of[48 * (long)i_t1][32 * (long)j_block + (long)(16 * j_t1)], &B_corrections[32 * (long)j_block + (long)(16 * j_t1)], &Y[48 * (long)i_t1][32 * (long)j_block + (long)(16 * j_t1)], &scale[32 * (long)j_block + (long)(16 * j_t1)]});
+          polydl_gemm5_run(&B_panels[j_block][0][16 * (long)j_t1][0], &A[48 * (long)i_t1][0], &sum_of[0][0], 0, i_t1 == 1, 0, 16, 1, 1, &(struct polydl_gemm5_operands){&sum_of[0][0], &B_corrections[32 * (long)j_block + (long)(16 * j_t1)], &Y[48 * (long)i_t1][32 * (long)j_block + (long)(16 * j_t1)], &scale[32 * (long)j_block + (long)(16 * j_t1)]});
         }
       }
-    }
-    polydl_leave();
-  } else {
-  for (int i = 0; i < M; ++i)
-    for (int j = 0; j < N; ++j) {
-      int sum = bias[j];
-      for (int k = 0; k < K; ++k)
-        sum += ((int)A[i][k] - zero) * (int)B[k][j];
-      float y = rintf((float)sum * scale[j]);
-      if (y < 0.0f)
-        y = 0.0f;
-      if (y > 255.0f)
-        y = 255.0f;
-      Y[i][j] = (unsigned char)y;
     }
   }
 }
@@ -284,10 +246,6 @@ void quantized_layer(unsigned char Y[M][N], const unsigned char A[M][K], const s
 void quantized_layer_release(void);
 void quantized_layer_release(void)
 {
-  if (polydl_enter()) {
-    polydl_drop();
-    polydl_leave();
-  }
 }
 const char *quantized_layer_missing(void);
 const char *quantized_layer_missing(void)

@@ -1,0 +1,13 @@
+/* A linear layer with sums in a local scalar, and an output that can't hold them: a tile of sums is all that is kept. */
+enum { M = 80, N = 224, K = 64 };
+
+void contraction(double Y[M][N], const float A[M][K], const float B[K][N], const float bias[N])
+{
+  for (int i = 0; i < M; ++i)
+    for (int j = 0; j < N; ++j) {
+      float sum = bias[j];
+      for (int k = 0; k < K; ++k)
+        sum += A[i][k] * B[k][j];
+      Y[i][j] = sum > 0.0f ? sum : 0.5f * sum;
+    }
+}
