@@ -12,7 +12,8 @@ from dataclasses import replace
 from polydl.codegen.context import Context
 from polydl.codegen.loop_ir import Body, Declare, For, Node, Variable, bodies, expressions, mapped, values
 from polydl.codegen.values import Element, walk
-from polydl.ir.scop import ALIGNMENT, Array
+from polydl.ir.alignment import ALIGNMENT
+from polydl.ir.scop import Array
 
 
 def run(ir: Body, context: Context) -> Body:
