@@ -20,22 +20,22 @@ static void softmax(float y[20][60], float x[20][60])
   {
     struct polydl_call polydl_call;
     polydl_begin(&polydl_call, &polydl_team, 1);
-    float most_of[20] __attribute__((aligned(64)));
-    float sum_of[20] __attribute__((aligned(64)));
     #pragma omp parallel for
     for (int i = 0; i <= 19; ++i) {
-      most_of[i] = x[i][0];
+      float most_of[1];
+      float sum_of[1];
+      most_of[0] = x[i][0];
       for (int j = 1; j <= 59; ++j) {
-        most_of[i] = fmaxf(most_of[i], x[i][j]);
+        most_of[0] = fmaxf(most_of[0], x[i][j]);
       }
-      sum_of[i] = 0;
+      sum_of[0] = 0;
       for (int j = 0; j <= 59; ++j) {
-        y[i][j] = expf(x[i][j] - most_of[i]);
-        sum_of[i] += y[i][j];
+        y[i][j] = expf(x[i][j] - most_of[0]);
+        sum_of[0] += y[i][j];
       }
       #pragma omp simd simdlen(8)
       for (int j = 0; j <= 59; ++j) {
-        y[i][j] = sqrtf(y[i][j] / sum_of[i]);
+        y[i][j] = sqrtf(y[i][j] / sum_of[0]);
       }
     }
     polydl_end(&polydl_call);

@@ -40,16 +40,16 @@ static void softmax(float y[20][60], float x[20][60])
   {
     struct polydl_call polydl_call;
     polydl_begin(&polydl_call, &polydl_team, 1);
-    float most_of[20] __attribute__((aligned(64)));
-    float sum_of[20] __attribute__((aligned(64)));
     #pragma omp parallel for
     for (int i = 0; i <= 19; ++i) {
-      most_of[i] = x[i][0];
+      float most_of[1];
+      float sum_of[1];
+      most_of[0] = x[i][0];
       {
         float polydl_sum0[8];
         #pragma omp simd
         for (int polydl_lane = 0; polydl_lane < 8; ++polydl_lane)
-          polydl_sum0[polydl_lane] = most_of[i];
+          polydl_sum0[polydl_lane] = most_of[0];
         for (int polydl_c3_first = 1; polydl_c3_first <= 56; polydl_c3_first += 8) {
           #pragma omp simd simdlen(8)
           for (int polydl_c3 = polydl_c3_first; polydl_c3 <= polydl_c3_first + 7; ++polydl_c3) {
@@ -60,13 +60,13 @@ static void softmax(float y[20][60], float x[20][60])
         for (int polydl_c3 = 57; polydl_c3 <= 59; ++polydl_c3) {
           polydl_sum0[polydl_c3 - 57] = fmaxf(polydl_sum0[polydl_c3 - 57], x[i][polydl_c3]);
         }
-        most_of[i] = polydl_greatest_float(polydl_sum0, 8);
+        most_of[0] = polydl_greatest_float(polydl_sum0, 8);
       }
-      sum_of[i] = 0;
+      sum_of[0] = 0;
       for (int polydl_c3 = 0; polydl_c3 <= 7; ++polydl_c3) {
         if ((8 * polydl_c3) <= polydl_min(59, ((8 * polydl_c3) + 7))) {
           {
-            const float polydl_once0 = most_of[i];
+            const float polydl_once0 = most_of[0];
             float polydl_sum1 = 0;
             #pragma omp simd simdlen(8) reduction(+: polydl_sum1)
             for (int j = 8 * polydl_c3; j <= polydl_min(59, ((8 * polydl_c3) + 7)); ++j) {
@@ -75,12 +75,12 @@ static void softmax(float y[20][60], float x[20][60])
               polydl_sum1 += polydl_scalar0;
               y[i][j] = polydl_scalar0;
             }
-            sum_of[i] += polydl_sum1;
+            sum_of[0] += polydl_sum1;
           }
         }
       }
       {
-        const float polydl_over0 = 1 / sum_of[i];
+        const float polydl_over0 = 1 / sum_of[0];
         #pragma omp simd simdlen(8)
         for (int polydl_c3 = 0; polydl_c3 <= 59; ++polydl_c3) {
           y[i][polydl_c3] = sqrtf(y[i][polydl_c3] * polydl_over0);
