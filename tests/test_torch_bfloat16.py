@@ -157,3 +157,17 @@ def test_other_types_are_refused() -> None:
     with pytest.raises(OptionError, match="float16") as refused:
         optimized(nn.Linear(4, 4), data(2, 4), element="float16")
     assert "bfloat16" in str(refused.value.remedy)
+
+
+def test_a_bias_is_that_of_the_channel_whatever_the_blocks_of_what_is_added() -> None:
+    from polydl.models.convolution import Convolution
+    from polydl.models.epilogue import Combine
+    from polydl.models.layout import Image
+
+    image, output = (Image(1, channels, 4, 4, 32, value_type="bfloat16") for channels in (32, 64))
+    smaller = Image(1, 64, 4, 4, 16, value_type="bfloat16")
+    kind = Convolution(32, 64, (1, 1))
+    text = kind.text("kernel", output, [image, smaller], [Combine("+")])
+    assert [each.name for each in kind.scratch(output, [image, smaller])] == ["sums"]
+    assert "sums[n][t][y][x][k] = bias[t][k];" in text
+    assert text.count("bias[t][k]") == 1

@@ -42,14 +42,15 @@ def in_a_number(output: Layout, operands: Sequence[Layout]) -> bool:
     return not isinstance(output, Image) or channels_together(output, operands) == output.block
 
 
-def started(output: Layout, summand: str) -> tuple[str, Callable[[str], str] | None]:
-    """What sums begin with, and what is done behind them, for a summand of each element to be added to its terms.
+def started(output: Layout, operands: Sequence[Layout], summand: str) -> tuple[str, Callable[[str], str] | None]:
+    """What ``accumulated`` begins with, and what it does behind the terms, for a summand of each element.
 
-    The output's own elements begin with it. Other sums begin with 0, which asks for no memory to be read.
+    Numbers begin with 0, which asks for no memory to be read, and get the summand at the end; elements of arrays begin
+    with it.
     """
-    if output.value_type == "float":
-        return summand, None
-    return "0.0f", lambda result: f"{result} + {summand}"
+    if in_a_number(output, operands):
+        return "0.0f", lambda result: f"{result} + {summand}"
+    return summand, None
 
 
 def accumulated(
@@ -58,10 +59,9 @@ def accumulated(
 ) -> list[str]:  # fmt: skip
     """Nests that compute each element from ``start`` by updates in ``loops``, some of which are the output's own.
 
-    ``block`` is that of a row-major output's last dimension in them.
-
     ``update`` is the statement that changes a variable, where ``condition`` holds, and ``finish`` the expression of the
-    element before the steps. Terms are added up in numbers where that is possible.
+    element before the steps. ``block`` is that of a row-major output's last dimension in the loops. Terms are added up
+    in numbers where that is possible.
     """
     if in_a_number(output, operands):
         return [_numbers(output, steps, operands, loops, start, update, condition, finish, block)]

@@ -135,7 +135,7 @@ class Convolution:
         row = _position("y", self.stride[0], "r", self.dilation[0], self.first[0])
         column = _position("x", self.stride[1], "s", self.dilation[1], self.first[1])
         taps: Loops = (("r", self.kernel[0]), ("s", self.kernel[1]))
-        start, finish = started(output, "bias[t][k]")
+        start, finish = started(output, operands, "bias[t][k]")
         images, rows, columns = ("n", output.images), ("y", output.height), ("x", output.width)
         if self.depthwise:
             loops: Loops = (images, ("t", output.tiles), rows, columns, *taps, ("k", output.block))
@@ -162,7 +162,7 @@ class Convolution:
         target = sums_of(output).at(name_of_sums(output), "n", tile, "y", "x", "k").place
         loops = (images, ("g", self.groups), ("t", tiles), *sums)
         updates = [(loops, lambda _: f"{target} += {product};")]
-        return accumulated_in_array(output, steps, operands, updates, start, finish=finish)
+        return accumulated_in_array(output, steps, operands, updates, "bias[t][k]")
 
     def laid(self, constants: Sequence[Array], output: Layout, inputs: Sequence[Layout]) -> list[Array]:
         filters, bias = constants

@@ -69,7 +69,7 @@ class LinearOperator(RowMajorKind):
             factors = rows.at("input", *iterators, "k", "q").value, rows.at("weight", "t", "k", "j", "q").value
             product, place = " * ".join(factors), f"t * {block} + j"
             features = constant("input", *rows.extents[:-1], self.inputs // 2, 2, value_type="bfloat16")
-        start, finish = started(output, f"bias[{place}]")
+        start, finish = started(output, operands, f"bias[{place}]")
         nests = accumulated(
             output, steps, operands, loops, start, lambda target: f"{target} += {product};", finish=finish, block=block
         )

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from polydl.models.accumulation import accumulated_in_array, name_of_sums, scratch_of_sums, started, sums_of
+from polydl.models.accumulation import accumulated_in_array, name_of_sums, scratch_of_sums, sums_of
 from polydl.models.epilogue import Step
 from polydl.models.graph import Array, stored_as
 from polydl.models.kernel_text import function_text, operand_parameters
@@ -81,9 +81,8 @@ class TransposedConvolution:
             *filters,
             constant("bias", output.tiles, output.block),
         ]
-        start, finish = started(output, "bias[t][k]")
         updates = [self._update(image, output, phase) for phase in self._phases]
-        nests = accumulated_in_array(output, steps, operands, updates, start, finish=finish)
+        nests = accumulated_in_array(output, steps, operands, updates, "bias[t][k]")
         return function_text(function, output, parameters, nests, self.scratch(output, inputs))
 
     def scratch(self, output: Layout, inputs: Sequence[Layout]) -> tuple[Scratch, ...]:
