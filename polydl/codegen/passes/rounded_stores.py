@@ -1,0 +1,73 @@
+"""Rounded stores: vector loops leave floats in a buffer, from where whole vectors of them are rounded to bfloat16.
+
+Processors have instructions that round two vectors of floats to one of bfloat16s. Compilers don't know when these may
+be used, since they take numbers below 1.2e-38 as zeros, and compute with the bits of each number instead. They are
+used where a microkernel takes such numbers as zeros already.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import count
+
+from polydl.bfloat16 import FROM_FLOAT
+from polydl.codegen.callees import FunctionCallee
+from polydl.codegen.context import Context
+from polydl.codegen.loop_ir import Assign, Block, Body, Call, Declare, For, Node, Variable, is_straight, mapped, values
+from polydl.codegen.passes.scalar_replacement import is_walked_along
+from polydl.codegen.support import ROUND
+from polydl.codegen.values import AddressOf, Apply, Element, Expr, Integer, Name, elements, linear, substituted
+
+# Elements of a buffer: with more, loads wait for stores. And of a vector of bfloat16s.
+_MOST, _VECTOR = 256, 16
+_LINE_BYTES = 64
+
+
+def run(ir: Body, context: Context) -> Body:
+    """Vector loops whose last statement rounds a value to the element that they walk along do so behind the loop."""
+    if not context.takes_small_numbers_as_zeros:
+        return ir
+    numbers = count()
+
+    def changed(node: Node) -> Node:
+        store = _store(node) if isinstance(node, For) else None
+        return node if store is None or not isinstance(node, For) else _rounded(node, store, next(numbers))
+
+    return mapped(ir, changed)
+
+
+def _store(loop: For) -> Assign | None:
+    """The last statement of a vector loop whose results can be rounded together."""
+    plain = loop.vector and not loop.parallel and not loop.reductions and not loop.before and not loop.after
+    whole = loop.trips is not None and loop.trips <= _MOST and loop.trips % _VECTOR == 0
+    if not plain or not whole or not loop.body or not is_straight(loop.body):
+        return None
+    *others, last = loop.body
+    match last:
+        case Assign(Element(array) as target, "=", Apply(function, (_,))) if function == FROM_FLOAT:
+            used = [each for node in others for value in values(node) for each in elements(value)]
+            used += elements(last.value)
+            alone = all(each == target for each in used if each.array == array)
+            calls = any(isinstance(node, Call) for node in others)
+            return last if alone and not calls and is_walked_along(target, loop.iterator) else None
+    return None
+
+
+def _rounded(loop: For, store: Assign, number: int) -> Block:
+    assert isinstance(store.value, Apply)
+    assert loop.trips is not None
+    name = f"polydl_rounded{number}"
+    lane = linear([(1, Name(loop.iterator)), (-1, loop.first)])
+    floats = replace(store, target=Element(name, (lane,)), value=store.value.arguments[0])
+    arguments: dict[str, Expr] = {
+        "to": AddressOf(substituted(store.target, {loop.iterator: loop.first})),
+        "from": Name(name),
+        "count": Integer(loop.trips),
+    }
+    return Block(
+        (
+            Declare("float", (Variable(name, (loop.trips,)),), alignment=_LINE_BYTES),
+            replace(loop, body=(*loop.body[:-1], floats)),
+            Call(FunctionCallee(ROUND), store.statement, tuple(arguments.items())),
+        )
+    )

@@ -1,0 +1,533 @@
+#include <stddef.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#ifdef __clang__
+#pragma clang diagnostic ignored "-Wpass-failed"
+#endif
+
+/* processor */
+#ifdef __AVX512BF16__
+#include <immintrin.h>
+#endif
+/* Rounds a multiple of 16 floats to the nearest bfloat16s, the even one of two. The instructions, where there are some,
+   take numbers below 1.2e-38 as zeros. Vectors are no longer than those that compilers store the floats in. */
+static inline void polydl_round(unsigned short *to, const float *from, long count)
+{
+#if defined __AVX512BF16__ && defined __AVX512VL__
+  for (long i = 0; i < count; i += 16)
+    _mm256_storeu_si256((__m256i *)(to + i),
+                        (__m256i)_mm256_cvtne2ps_pbh(_mm256_loadu_ps(from + i + 8), _mm256_loadu_ps(from + i)));
+#else
+  for (long i = 0; i < count; ++i) {
+    const union { float value; unsigned int bits; } wide = {from[i]};
+    const unsigned int last = (wide.bits >> 16) & 1u;
+    to[i] = (unsigned short)(from[i] == from[i] ? (wide.bits + 0x7fffu + last) >> 16 : wide.bits >> 16 | 0x40u);
+  }
+#endif
+}
+typedef unsigned short bfloat16;
+enum { polydl_arrays = 1, polydl_reserved = 1 };
+static const size_t polydl_sizes[polydl_arrays] = {25088};
+/* for all processors */
+#if defined __STDC_VERSION__ && __STDC_VERSION__ < 201112L
+void *aligned_alloc(size_t alignment, size_t size);
+#endif
+static void *polydl_allocated(size_t size)
+{
+#ifdef MADV_HUGEPAGE
+  const size_t page = 2097152, whole = (size + page - 1) / page * page;
+  if (size >= page) {
+    void *made = aligned_alloc(page, whole);
+    if (made)
+      (void)madvise(made, whole, MADV_HUGEPAGE);
+    return made;
+  }
+#endif
+  return aligned_alloc(64, size);
+}
+/* kept memory */
+/* for this one */
+/* Products of bfloat16s and bytes, which Intel's matrix extension (AMX) computes, and of floats as sums of them. */
+#ifndef POLYDL_TILES
+#define POLYDL_TILES
+/* Clang 14 writes the names of these features in its own way. */
+#if defined __AMX_BF16__ && defined __AMX_INT8__ || defined __AMXBF16__ && defined __AMXINT8__
+#define POLYDL_TARGET_HAS_TILES
+#endif
+#if defined __x86_64__ && defined __linux__ && defined POLYDL_TARGET_HAS_TILES && defined __AVX512BW__
+#define POLYDL_HAS_TILES
+static int polydl_tiles; /* whether the system lets this process use tile registers */
+#define POLYDL_TILE_FUNCTION __attribute__((unused)) static inline /* some elements need some of these */
+#include <immintrin.h>
+extern long syscall(long number, ...);
+POLYDL_TILE_FUNCTION int polydl_ask_for_tiles(void)
+{
+  return syscall(158 /* arch_prctl */, 0x1023 /* ARCH_REQ_XCOMP_PERM */, 18L /* XTILEDATA */) == 0;
+}
+#define POLYDL_TILE_CONFIGURE(from) __asm__ volatile("ldtilecfg (%0)" ::"r"(from) : "memory")
+#define POLYDL_TILE_RELEASE() __asm__ volatile("tilerelease" ::: "memory")
+#define POLYDL_TILE_ZERO(t) __asm__ volatile("tilezero %%tmm" #t ::)
+#define POLYDL_TILE_LOAD(t, from, bytes) __asm__ volatile("tileloadd (%0,%1,1), %%tmm" #t ::"r"(from), "r"((long)(bytes)))
+#define POLYDL_TILE_STORE(t, to, bytes) __asm__ volatile("tilestored %%tmm" #t ", (%0,%1,1)" ::"r"(to), "r"((long)(bytes)) : "memory")
+/* What is multiplied; of bytes, B's sign before A's. */
+enum {
+  POLYDL_OF_FLOATS,
+  POLYDL_OF_BFLOAT16S,
+  POLYDL_SIGNED_SIGNED,
+  POLYDL_SIGNED_PLAIN,
+  POLYDL_PLAIN_SIGNED,
+  POLYDL_PLAIN_PLAIN
+};
+#define POLYDL_TILE_DOT(name, c, b, a) __asm__ volatile(name " %%tmm" #a ", %%tmm" #b ", %%tmm" #c ::)
+#define POLYDL_TILE_PRODUCT(c, b, a)                                                                                   \
+  do {                                                                                                                 \
+    switch (kind) {                                                                                                    \
+    case POLYDL_SIGNED_SIGNED: POLYDL_TILE_DOT("tdpbssd", c, b, a); break;                                             \
+    case POLYDL_SIGNED_PLAIN: POLYDL_TILE_DOT("tdpbsud", c, b, a); break;                                              \
+    case POLYDL_PLAIN_SIGNED: POLYDL_TILE_DOT("tdpbusd", c, b, a); break;                                              \
+    case POLYDL_PLAIN_PLAIN: POLYDL_TILE_DOT("tdpbuud", c, b, a); break;                                               \
+    default: POLYDL_TILE_DOT("tdpbf16ps", c, b, a);                                                                    \
+    }                                                                                                                  \
+  } while (0)
+#define POLYDL_FETCH 16 /* rows of A ahead */
+#define POLYDL_COLUMNS_AHEAD 8 /* columns of B, which may lie a page apart too */
+/* Each of 16 floats as three bfloat16s whose sum it is, in the upper halves. The first is the nearest (what is not a
+   number stays that), so that the rest may have either sign; it has 16 bits, of which the second takes the first eight. */
+POLYDL_TILE_FUNCTION void polydl_parts(__m512i x, __m512i part[3])
+{
+  const __m512i upper = _mm512_set1_epi32(~0xffff);
+  const __mmask16 numbers = _mm512_cmp_ps_mask(_mm512_castsi512_ps(x), _mm512_castsi512_ps(x), _CMP_ORD_Q);
+  part[0] = _mm512_and_si512(_mm512_mask_add_epi32(x, numbers, x, _mm512_set1_epi32(0x8000)), upper);
+  x = _mm512_castps_si512(_mm512_sub_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(part[0])));
+  part[1] = _mm512_and_si512(x, upper);
+  part[2] = _mm512_castps_si512(_mm512_sub_ps(_mm512_castsi512_ps(x), _mm512_castsi512_ps(part[1])));
+}
+/* Elements side by side keep their order: that of B along k. */
+POLYDL_TILE_FUNCTION void polydl_split_run(const float *from, unsigned short *to, long plane, long length)
+{
+  const __m512i upper = _mm512_set_epi16(63, 61, 59, 57, 55, 53, 51, 49, 47, 45, 43, 41, 39, 37, 35, 33, 31, 29, 27, 25,
+                                         23, 21, 19, 17, 15, 13, 11, 9, 7, 5, 3, 1);
+  for (long i = 0; i < length; i += 32) {
+    const long left = length - i;
+    const __mmask16 first = left >= 16 ? 0xffff : (__mmask16)((1u << left) - 1);
+    const __mmask16 second = left >= 32 ? 0xffff : left > 16 ? (__mmask16)((1u << (left - 16)) - 1) : 0;
+    __m512i x[3], y[3];
+    polydl_parts(_mm512_maskz_loadu_epi32(first, from + i), x);
+    polydl_parts(_mm512_maskz_loadu_epi32(second, from + i + 16), y);
+    for (int p = 0; p < 3; ++p)
+      _mm512_storeu_si512(to + p * plane + i, _mm512_permutex2var_epi16(x[p], upper, y[p]));
+  }
+}
+/* Two rows of A, element by element. */
+POLYDL_TILE_FUNCTION void polydl_split_pair(const float *from, long lda, unsigned short *to, long plane, __mmask16 some)
+{
+  __m512i x[3], y[3];
+  polydl_parts(_mm512_maskz_loadu_epi32(some, from), x);
+  polydl_parts(_mm512_maskz_loadu_epi32(some, from + lda), y);
+  for (int p = 0; p < 3; ++p)
+    _mm512_store_si512(to + p * plane, _mm512_mask_blend_epi16(0xaaaaaaaa, _mm512_srli_epi32(x[p], 16), y[p]));
+}
+/* Rows of A in pairs, for columns that fill a tile or fewer; the parts of a step lie side by side. Rows may lie a page
+   apart, which no processor fetches ahead by itself. */
+POLYDL_TILE_FUNCTION void polydl_split_pairs(const float *from, long lda, unsigned short *to, long plane, int pairs, int columns)
+{
+  const __mmask16 some = columns >= 16 ? 0xffff : (__mmask16)((1u << columns) - 1);
+  for (int pair = 0; pair < pairs; ++pair, from += 2 * lda, to += 32) {
+    __builtin_prefetch(from + POLYDL_FETCH * lda);
+    __builtin_prefetch(from + (POLYDL_FETCH + 1) * lda);
+    polydl_split_pair(from, lda, to, plane, some);
+  }
+}
+/* The same of bfloat16s, which need not be split. */
+POLYDL_TILE_FUNCTION void polydl_join_pairs(const unsigned short *from, long lda, unsigned short *to, int pairs, int columns)
+{
+  const __mmask32 some = columns >= 16 ? 0xffff : (1u << columns) - 1;
+  for (int pair = 0; pair < pairs; ++pair, from += 2 * lda, to += 32) {
+    __builtin_prefetch(from + POLYDL_FETCH * lda);
+    __builtin_prefetch(from + (POLYDL_FETCH + 1) * lda);
+    const __m256i x = _mm512_castsi512_si256(_mm512_maskz_loadu_epi16(some, from));
+    const __m256i y = _mm512_castsi512_si256(_mm512_maskz_loadu_epi16(some, from + lda));
+    _mm512_store_si512(to, _mm512_or_si512(_mm512_cvtepu16_epi32(x), _mm512_slli_epi32(_mm512_cvtepu16_epi32(y), 16)));
+  }
+}
+/* The same of bytes, in fours. */
+POLYDL_TILE_FUNCTION void polydl_join_fours(const void *first, long lda, unsigned short *to, int fours, int columns)
+{
+  const __mmask64 some = columns >= 16 ? 0xffff : (1u << columns) - 1;
+  const char *from = first;
+  for (int four = 0; four < fours; ++four, from += 4 * lda, to += 32) {
+    __m512i joined = _mm512_setzero_si512();
+    for (int step = 3; step >= 0; --step) {
+      __builtin_prefetch(from + (POLYDL_FETCH + step) * lda);
+      const __m128i x = _mm512_castsi512_si128(_mm512_maskz_loadu_epi8(some, from + step * lda));
+      joined = _mm512_or_si512(_mm512_slli_epi32(joined, 8), _mm512_cvtepu8_epi32(x));
+    }
+    _mm512_store_si512(to, joined);
+  }
+}
+/* Columns of B to be split, which fill up to two tiles: so many of all are the first tile's. */
+struct polydl_columns {
+  const float *b;
+  const long *from;
+  int of_first, all, begin; /* the next to be split */
+  unsigned short *to;
+};
+/* Some pieces of one product's columns, in the order in which they lie: each column from ``first`` on has one for each
+   step of k. The second tile follows the first, and the parts of both lie 1,024 bfloat16s apart. */
+POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_split_columns(
+    const struct polydl_columns *columns, int first, int piece, int end, int steps, long offset, unsigned short *to,
+    int length)
+{
+  for (; piece < end && first + piece / steps < columns->all; ++piece) {
+    const int j = first + piece / steps, step = piece % steps;
+    const int place = j < columns->of_first ? j : 16 + j - columns->of_first;
+    const float *later = columns->b + columns->from[j + POLYDL_COLUMNS_AHEAD] + offset + length * step;
+    __builtin_prefetch(later, 0, 2);
+    __builtin_prefetch(later + 16, 0, 2);
+    polydl_split_run(columns->b + columns->from[j] + offset + length * step, to + 3 * 1024 * step + 32 * place, 1024,
+                     length);
+  }
+}
+/* Rows of A to be split, two tiles of 16 elements each, for so many steps of each product. */
+struct polydl_rows {
+  const float *a;
+  const long *offsets;
+  int steps, unit, end; /* the next two rows of a tile to be split, and their number */
+  unsigned short *to;
+};
+/* Some of them, as polydl_split_pairs() does; the two tiles after them are fetched. */
+POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_split_rows(
+    const struct polydl_rows *rows, long lda, int unit, int end, int pairs)
+{
+  for (; unit < end && unit < rows->end; ++unit) {
+    const int tile = unit % 2, pair = unit / 2 % pairs, step = unit / (2 * pairs);
+    const float *from =
+        rows->a + rows->offsets[step / rows->steps] + 2 * (step % rows->steps * pairs + pair) * lda + 16 * tile;
+    __builtin_prefetch(from + 32);
+    __builtin_prefetch(from + lda + 32);
+    polydl_split_pair(from, lda, rows->to + (6 * step + tile) * 32 * pairs + 32 * pair, 64 * pairs, 0xffff);
+  }
+}
+/* The sums so far of one or two tiles along n by one or two along m, and the new ones; nothing before is put off. */
+#define POLYDL_TILES_OF_C_BEGIN                                                                                        \
+  do {                                                                                                                 \
+    __asm__ volatile("" ::: "memory");                                                                                 \
+    if (first) {                                                                                                       \
+      POLYDL_TILE_ZERO(0);                                                                                             \
+      if (wide) POLYDL_TILE_ZERO(1);                                                                                   \
+      if (deep) POLYDL_TILE_ZERO(2);                                                                                   \
+      if (deep && wide) POLYDL_TILE_ZERO(3);                                                                           \
+    } else {                                                                                                           \
+      POLYDL_TILE_LOAD(0, c0, 4 * ldc);                                                                                \
+      if (wide) POLYDL_TILE_LOAD(1, (char *)c0 + 64, 4 * ldc);                                                         \
+      if (deep) POLYDL_TILE_LOAD(2, c1, 4 * ldc);                                                                      \
+      if (deep && wide) POLYDL_TILE_LOAD(3, (char *)c1 + 64, 4 * ldc);                                                 \
+    }                                                                                                                  \
+  } while (0)
+#define POLYDL_TILES_OF_C_END                                                                                          \
+  do {                                                                                                                 \
+    POLYDL_TILE_STORE(0, c0, 4 * ldc);                                                                                 \
+    if (wide) POLYDL_TILE_STORE(1, (char *)c0 + 64, 4 * ldc);                                                          \
+    if (deep) POLYDL_TILE_STORE(2, c1, 4 * ldc);                                                                       \
+    if (deep && wide) POLYDL_TILE_STORE(3, (char *)c1 + 64, 4 * ldc);                                                  \
+  } while (0)
+/* C += A * B for one or two tiles along n by one or two along m; the smallest products of parts come first. */
+#define POLYDL_TILE_PRODUCTS                                                                                           \
+  do {                                                                                                                 \
+    POLYDL_TILE_PRODUCT(0, 4, 6);                                                                                      \
+    if (wide) POLYDL_TILE_PRODUCT(1, 4, 7);                                                                            \
+    if (deep) POLYDL_TILE_PRODUCT(2, 5, 6);                                                                            \
+    if (deep && wide) POLYDL_TILE_PRODUCT(3, 5, 7);                                                                    \
+  } while (0)
+/* Meanwhile vector units split columns or rows of the next tiles, the next step's A (``after`` this block) comes into the first
+   cache, and what later calls read into the second. */
+#define POLYDL_TILE_MEANWHILE(part)                                                                                    \
+  do {                                                                                                                 \
+    for (int line = 0; line < (wide ? pairs : pairs / 2); ++line)                                                      \
+      __builtin_prefetch(soon + ((part) * (wide ? pairs : pairs / 2) + line) * 32);                                    \
+    if (share)                                                                                                         \
+      polydl_split_columns(next, next->begin, share * step + share * (part) / 6,                                       \
+                           share * step + share * ((part) + 1) / 6, steps, offsets_b[r], to, 2 * pairs);               \
+    if (units)                                                                                                         \
+      polydl_split_rows(rows, lda, unit + units * (part) / 6, unit + units * ((part) + 1) / 6, pairs);                 \
+    for (int line = lines * (part) / 6; line < lines * ((part) + 1) / 6; ++line)                                       \
+      __builtin_prefetch(ahead + 64 * line, 0, 2);                                                                     \
+  } while (0)
+#define POLYDL_TILES_OF_A(part)                                                                                        \
+  do {                                                                                                                 \
+    POLYDL_TILE_LOAD(6, a + (part) * (wide ? 64 : 32) * pairs, 64);                                                    \
+    if (wide) POLYDL_TILE_LOAD(7, a + ((part) * 64 + 32) * pairs, 64);                                                 \
+  } while (0)
+#define POLYDL_TILES_OF_B(part)                                                                                        \
+  do {                                                                                                                 \
+    POLYDL_TILE_LOAD(4, b0 + (part) * plane * width, column * width);                                                  \
+    if (deep) POLYDL_TILE_LOAD(5, b1 + (part) * plane * width, column * width);                                        \
+  } while (0)
+POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_tile_block(
+    const unsigned short *a, const unsigned short *after, const void *first_b, const void *second_b,
+    const long *offsets_first, const long *offsets_second, long plane, long column, long advance, void *c0, void *c1,
+    long ldc, long count, int steps, int pairs, int kind, int first, int wide, int deep,
+    const struct polydl_columns *next, int share, const long *offsets_b, const struct polydl_rows *rows,
+    int units, long lda, const char *ahead, int lines)
+{
+  const long width = kind > POLYDL_OF_BFLOAT16S ? 1 : 2, parts = kind == POLYDL_OF_FLOATS ? 3 : 1;
+  unsigned short *to = share ? next->to : 0;
+  int unit = units ? rows->unit : 0;
+  POLYDL_TILES_OF_C_BEGIN;
+  for (long r = 0; r < count; ++r) {
+    const char *b0 = (const char *)first_b + offsets_first[r] * width;
+    const char *b1 = (const char *)second_b + offsets_second[r] * width;
+    for (int step = 0; step < steps; ++step) {
+      if (parts == 3) {
+        const unsigned short *soon = step + 1 < steps || r + 1 < count ? a + (wide ? 192 : 96) * pairs : after;
+        POLYDL_TILES_OF_A(2);
+        POLYDL_TILES_OF_B(0);
+        POLYDL_TILE_PRODUCTS;
+        POLYDL_TILES_OF_A(1);
+        POLYDL_TILE_MEANWHILE(0);
+        POLYDL_TILE_PRODUCTS;
+        POLYDL_TILES_OF_B(1);
+        POLYDL_TILE_MEANWHILE(1);
+        POLYDL_TILE_PRODUCTS;
+        POLYDL_TILES_OF_A(0);
+        POLYDL_TILE_MEANWHILE(2);
+        POLYDL_TILE_PRODUCTS;
+        POLYDL_TILES_OF_B(2);
+        POLYDL_TILE_MEANWHILE(3);
+        POLYDL_TILE_PRODUCTS;
+        POLYDL_TILES_OF_B(0);
+        POLYDL_TILE_MEANWHILE(4);
+        POLYDL_TILE_PRODUCTS;
+        POLYDL_TILE_MEANWHILE(5);
+      } else {
+        POLYDL_TILES_OF_A(0);
+        POLYDL_TILES_OF_B(0);
+        for (int line = 0; line < lines; ++line)
+          __builtin_prefetch(ahead + 64 * line, 0, 2);
+        POLYDL_TILE_PRODUCTS;
+      }
+      a += parts * (wide ? 64 : 32) * pairs;
+      b0 += advance * width;
+      b1 += advance * width;
+      ahead += 64 * lines;
+      unit += units;
+    }
+    to += share ? 3 * 1024 * steps : 0;
+  }
+  POLYDL_TILES_OF_C_END;
+}
+#endif
+#endif
+#ifndef POLYDL_TILE_GROUPS
+#define POLYDL_TILE_GROUPS
+#ifdef POLYDL_HAS_TILES
+/* C += A * B for one or two tiles along n by one or two along m, of operands that lie as tile registers hold them: so
+   many groups of A are rows of a tile, ``row_a`` bytes apart, and as many of B side by side in each column. Meanwhile so
+   many ``lines`` for each group come into the second cache, which later calls read. */
+POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_tile_groups(
+    const void *first_a, long row_a, const void *first_b, const void *second_b, long column_b, const long *offsets_a,
+    const long *offsets_b, long count, int groups, void *c0, void *c1, long ldc, int kind, int first, int wide, int deep,
+    const char *ahead, int lines)
+{
+  const long width = kind > POLYDL_OF_BFLOAT16S ? 1 : 2;
+  POLYDL_TILES_OF_C_BEGIN;
+  for (long r = 0; r < count; r += groups) {
+    const char *a = (const char *)first_a + offsets_a[r] * width;
+    const char *b0 = (const char *)first_b + offsets_b[r] * width;
+    const char *b1 = (const char *)second_b + offsets_b[r] * width;
+    POLYDL_TILE_LOAD(6, a, row_a);
+    if (wide) POLYDL_TILE_LOAD(7, a + 64, row_a);
+    POLYDL_TILE_LOAD(4, b0, column_b);
+    if (deep) POLYDL_TILE_LOAD(5, b1, column_b);
+    for (int line = 0; line < lines * groups; ++line, ahead += 64)
+      __builtin_prefetch(ahead, 0, 2);
+    POLYDL_TILE_PRODUCTS;
+  }
+  POLYDL_TILES_OF_C_END;
+}
+#endif
+#endif
+static const long polydl_gemm1_offsets_a[32] = {0, 128, 256, 384, 512, 640, 768, 896, 1024, 1152, 1280, 1408, 1536, 1664, 1792, 1920, 2048, 2176, 2304, 2432, 2560, 2688, 2816, 2944, 3072, 3200, 3328, 3456, 3584, 3712, 3840, 3968};
+static const long polydl_gemm1_offsets_b[32] = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42, 44, 46, 48, 50, 52, 54, 56, 58, 60, 62};
+static const long polydl_gemm1_rows_b[7] = {0, 896, 1792, 2688, 3584, 4480, 5376};
+static const long polydl_gemm1_rows_c[7] = {0, 896, 1792, 2688, 3584, 4480, 5376};
+static void polydl_gemm1_loops(const bfloat16 *a, const bfloat16 *b, float *c, int last_m, int last_n, int last_k, long count, int first)
+{
+  const long m = last_m ? 64 : 64, n = last_n ? 14 : 14, k = last_k ? 2 : 2;
+  for (int q = 0; q < 7; ++q)
+    for (long j = 0; j < n; ++j) {
+      float *to = c + polydl_gemm1_rows_c[q] + j * 64;
+      if (first)
+        for (long i = 0; i < m; ++i)
+          to[i] = 0;
+      for (long r = 0; r < count; ++r)
+        for (long i = 0; i < m; ++i) {
+          const bfloat16 *row = a + polydl_gemm1_offsets_a[r] + i * 2L;
+          float sum = 0;
+          for (long l = 0; l < k; ++l)
+            sum += ((union { unsigned int bits; float value; }){(unsigned int)(row[l]) << 16}).value * ((union { unsigned int bits; float value; }){(unsigned int)(b[polydl_gemm1_rows_b[q] + polydl_gemm1_offsets_b[r] + j * 64 + l * 1]) << 16}).value;
+          to[i] += sum;
+        }
+    }
+}
+#ifdef POLYDL_HAS_TILES
+static void polydl_gemm1_run_000(const bfloat16 *a, const bfloat16 *b, float *c, long count, int first)
+{
+  static const unsigned char sizes[][64] __attribute__((aligned(64))) = {
+    {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 64, 0, 64, 0, 64, 0, 64, 0, 64, 0, 64, 0, 64, 0, 64, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 14, 14, 14, 14, 14, 14, 16, 16, 0, 0, 0, 0, 0, 0, 0, 0},
+    {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 64, 0, 64, 0, 64, 0, 64, 0, 64, 0, 64, 0, 64, 0, 64, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 14, 14, 1, 1, 14, 1, 16, 16, 0, 0, 0, 0, 0, 0, 0, 0}
+  };
+  static const long blocks[][7] = {
+    {0, 0, 896, 896, 1, 0, 0},
+    {1792, 1792, 2688, 2688, 1, 0, 0},
+    {3584, 3584, 4480, 4480, 1, 0, 0},
+    {5376, 5376, 5376, 5376, 0, 1, 1}
+  };
+  long set = -1, at = 0;
+  for (; at < 64; at += 32) {
+    for (int i = 0; i < 4; ++i) {
+      const long *block = blocks[i];
+      if (block[5] != set)
+        POLYDL_TILE_CONFIGURE(sizes[set = block[5]]);
+      if (block[4])
+        polydl_tile_groups(a + at * 2L, 256, b + block[0], b + block[2], 128, polydl_gemm1_offsets_a, polydl_gemm1_offsets_b, count, 16, c + block[1] + at, c + block[3] + at, 64, POLYDL_OF_BFLOAT16S, first, 1, 1, 0, 0);
+      else
+        polydl_tile_groups(a + at * 2L, 256, b + block[0], b + block[2], 128, polydl_gemm1_offsets_a, polydl_gemm1_offsets_b, count, 16, c + block[1] + at, c + block[3] + at, 64, POLYDL_OF_BFLOAT16S, first, 1, 0, 0, 0);
+    }
+  }
+  POLYDL_TILE_RELEASE();
+}
+#endif
+static void polydl_gemm1_run(const bfloat16 *a, const bfloat16 *b, float *c, int last_m, int last_n, int last_k, long count, int first)
+{
+#ifdef POLYDL_HAS_TILES
+  if (polydl_tiles) {
+    if (1)
+      polydl_gemm1_run_000(a, b, c, count, first);
+    return;
+  }
+#endif
+  polydl_gemm1_loops(a, b, c, last_m, last_n, last_k, count, first);
+}
+static pthread_once_t polydl_once = PTHREAD_ONCE_INIT;
+static void polydl_setup(void)
+{
+#ifdef POLYDL_HAS_TILES
+  polydl_tiles = polydl_ask_for_tiles();
+#endif
+}
+
+/* for all processors */
+/* bfloat16 in C: the upper half of a float. Loop nests compute with floats, and convert what they read and write. */
+#ifndef POLYDL_BFLOAT16_H
+#define POLYDL_BFLOAT16_H
+
+typedef unsigned short bfloat16;
+
+/* Not `inline`, or pet would look for loops in these functions. Compilers inline them all the same. */
+#ifdef __GNUC__
+#define POLYDL_BFLOAT16_FUNCTION __attribute__((unused)) static
+#else
+#define POLYDL_BFLOAT16_FUNCTION static
+#endif
+
+/* Exact. */
+POLYDL_BFLOAT16_FUNCTION float bfloat16_to_float(bfloat16 x)
+{
+  union { unsigned int bits; float value; } wide;
+  wide.bits = (unsigned int)x << 16;
+  return wide.value;
+}
+
+/* The nearest bfloat16, the even one of two; what is not a number stays that. */
+POLYDL_BFLOAT16_FUNCTION bfloat16 float_to_bfloat16(float x)
+{
+  union { float value; unsigned int bits; } wide;
+  wide.value = x;
+  return (bfloat16)(x == x ? (wide.bits + 0x7fffu + ((wide.bits >> 16) & 1u)) >> 16 : wide.bits >> 16 | 0x40u);
+}
+
+#endif
+
+#define K 64
+#define C 64
+#define N 14
+/* for this one */
+#define conv_bfloat16 polydl_tuned_conv_bfloat16
+#if defined __GNUC__ && !defined __clang__
+__attribute__((noipa))
+#endif
+static void conv_bfloat16(bfloat16 output[N][N][K], const bfloat16 input[N][N][C / 2][2], const bfloat16 added[N][N][K],
+                   const bfloat16 filter[C / 2][K][2], const float bias[K])
+{
+  if (polydl_reserve()) {
+    float (*sum_of)[14][64] = polydl_kept(0);
+    pthread_once(&polydl_once, polydl_setup);
+    for (int y_t1 = 0; y_t1 <= 1; ++y_t1) {
+      polydl_gemm1_run(&filter[0][0][0], &input[7 * y_t1][0][0][0], &sum_of[0][0][0], 0, 0, 0, 32, 1);
+      for (int y = 7 * y_t1; y <= ((7 * y_t1) + 6); ++y) {
+        for (int x = 0; x <= 13; ++x) {
+          {
+            _Alignas(64) float polydl_rounded0[64];
+            #pragma omp simd simdlen(32)
+            for (int k = 0; k <= 63; ++k) {
+              const float polydl_value0 = (float)((sum_of[y - 7 * y_t1][x][k] + bias[k]) + bfloat16_to_float(added[y][x][k]));
+              polydl_rounded0[k] = (polydl_value0 < 0.0f) ? 0.0f : polydl_value0;
+            }
+            polydl_round(&output[y][x][0], polydl_rounded0, 64);
+          }
+        }
+      }
+    }
+    polydl_leave();
+  } else {
+  for (int y = 0; y < N; ++y)
+    for (int x = 0; x < N; ++x)
+      for (int k = 0; k < K; ++k) {
+        float sum = 0.0f;
+        for (int c = 0; c < C / 2; ++c)
+          for (int q = 0; q < 2; ++q)
+            sum += bfloat16_to_float(input[y][x][c][q]) * bfloat16_to_float(filter[c][k][q]);
+        float value = sum + bias[k] + bfloat16_to_float(added[y][x][k]);
+        output[y][x][k] = float_to_bfloat16(value < 0.0f ? 0.0f : value);
+      }
+  }
+}
+#undef conv_bfloat16
+
+/* for all processors */
+void conv_bfloat16(bfloat16 output[N][N][K], const bfloat16 input[N][N][C / 2][2], const bfloat16 added[N][N][K],
+                   const bfloat16 filter[C / 2][K][2], const float bias[K])
+{
+  if (polydl_fits()) {
+    polydl_tuned_conv_bfloat16(output, input, added, filter, bias);
+    return;
+  }
+  for (int y = 0; y < N; ++y)
+    for (int x = 0; x < N; ++x)
+      for (int k = 0; k < K; ++k) {
+        float sum = 0.0f;
+        for (int c = 0; c < C / 2; ++c)
+          for (int q = 0; q < 2; ++q)
+            sum += bfloat16_to_float(input[y][x][c][q]) * bfloat16_to_float(filter[c][k][q]);
+        float value = sum + bias[k] + bfloat16_to_float(added[y][x][k]);
+        output[y][x][k] = float_to_bfloat16(value < 0.0f ? 0.0f : value);
+      }
+}
+void conv_bfloat16_release(void);
+void conv_bfloat16_release(void)
+{
+  if (polydl_enter()) {
+    polydl_drop();
+    polydl_leave();
+  }
+}
+const char *conv_bfloat16_missing(void);
+const char *conv_bfloat16_missing(void)
+{
+  return polydl_missing();
+}
+/* for this one */

@@ -1,0 +1,108 @@
+"""Rounded stores: vector loops leave floats in a buffer, which is rounded to bfloat16 behind them."""
+
+from __future__ import annotations
+
+import ctypes
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from loops_by_hand import at, c, loop, of_calls, sets, times
+
+from polydl import bfloat16
+from polydl.codegen.context import CallFacts, Context
+from polydl.codegen.loop_ir import For, Node
+from polydl.codegen.passes import rounded_stores
+from polydl.codegen.support import ROUND, SUPPORT
+from polydl.codegen.values import Apply, Expr, Linear, Name
+from polydl.execute.toolchain import Toolchain
+
+FLUSHING = of_calls(S1=CallFacts(flushes=True))
+X = at("x", "k")
+
+
+def rounded(value: Expr) -> Expr:
+    return Apply(bfloat16.FROM_FLOAT, (value,))
+
+
+def vector(*body: Node, last: int = 63) -> For:
+    return replace(loop("k", 1, last, *body), vector=True)
+
+
+def test_values_are_rounded_together_behind_the_loop() -> None:
+    store = sets("S2", at("y", "i", "k"), rounded(times(X, X)))
+    assert c(rounded_stores.run((vector(store),), FLUSHING)) == [
+        "{",
+        "_Alignas(64) float polydl_rounded0[64];",
+        "for (int k = 0; k <= 63; ++k) {",
+        "polydl_rounded0[k] = x[k] * x[k];",
+        "}",
+        "polydl_round(&y[i][0], polydl_rounded0, 64);",
+        "}",
+    ]
+
+
+def test_the_buffer_begins_where_the_loop_does() -> None:
+    tile = Linear(((32, Name("t")),), 31)
+    begin = Linear(((32, Name("t")),))
+    inner = replace(loop("k", 1, tile, sets("S2", at("y", "k"), rounded(X)), first=begin), vector=True)
+    text = c(rounded_stores.run((inner,), FLUSHING))
+    assert "polydl_rounded0[k - (32 * t)] = x[k];" in text
+    assert "polydl_round(&y[32 * t], polydl_rounded0, 32);" in text
+
+
+def test_each_loop_has_a_buffer_of_its_own() -> None:
+    loops = tuple(vector(sets(name, at(name, "k"), rounded(X))) for name in ("y", "z"))
+    text = "\n".join(c(rounded_stores.run(loops, FLUSHING)))
+    assert "polydl_rounded0[k] = x[k];" in text
+    assert "polydl_rounded1[k] = x[k];" in text
+
+
+@pytest.mark.parametrize(
+    "kept",
+    [
+        loop("k", 1, 63, sets("S2", at("y", "k"), rounded(X))),
+        vector(sets("S2", at("y", "k"), rounded(X)), last=40),
+        vector(sets("S2", at("y", "k"), rounded(X)), last=511),
+        vector(sets("S2", at("y", "k", "i"), rounded(X))),
+        vector(sets("S2", at("y", "k"), X)),
+        vector(sets("S2", at("y", "k"), rounded(at("y", "k + 1")))),
+        replace(vector(sets("S2", at("y", "k"), rounded(X))), parallel=True),
+    ],
+    ids=["no vectors", "a part of a vector", "a long loop", "columns", "floats", "its own elements", "threads"],
+)
+def test_other_loops_stay(kept: For) -> None:
+    assert rounded_stores.run((kept,), FLUSHING) == (kept,)
+
+
+def test_an_element_may_be_read_where_it_is_written() -> None:
+    text = c(rounded_stores.run((vector(sets("S2", at("y", "k"), rounded(times(at("y", "k"), X)))),), FLUSHING))
+    assert "polydl_rounded0[k] = y[k] * x[k];" in text
+
+
+def test_small_numbers_are_kept_where_no_call_takes_them_as_zeros() -> None:
+    body = (vector(sets("S2", at("y", "k"), rounded(X))),)
+    for known in (of_calls(S1=CallFacts()), Context({}, {})):
+        assert rounded_stores.run(body, known) is body
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("flags", [(), ("-mno-avx512bf16",)], ids=["as the processor has it", "by the bits"])
+def test_numbers_are_rounded_to_the_nearest(flags: tuple[str, ...], tmp_path: Path) -> None:
+    source = (
+        f"{SUPPORT[ROUND].text}\nvoid f(unsigned short *to, const float *from) {{ polydl_round(to, from, 1024); }}\n"
+    )
+    (tmp_path / "f.c").write_text(source, encoding="utf-8")
+    command = [Toolchain.find().command, "-O2", "-march=native", *flags, "-shared", "-fPIC", "f.c", "-o", "f.so"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    draw = np.random.default_rng(0)
+    numbers = (draw.standard_normal(1024) * 10.0 ** draw.integers(-30, 30, 1024)).astype(np.float32)
+    halves = np.arange(256, dtype=np.uint32) * 0x8000 + 0x3F800000
+    numbers[:256] = halves.view(np.float32)
+    numbers[256:262] = [0.0, -0.0, np.inf, -np.inf, np.nan, 3.4e38]
+    result = np.empty(1024, np.uint16)
+    pointers = (ctypes.c_void_p(each.ctypes.data) for each in (result, numbers))
+    ctypes.CDLL(str(tmp_path / "f.so")).f(*pointers)
+    np.testing.assert_array_equal(result, bfloat16.from_float(numbers))
