@@ -17,10 +17,10 @@ from polydl.codegen.loop_ir import Assign, Block, Body, Call, Declare, For, Node
 from polydl.codegen.passes.scalar_replacement import is_walked_along
 from polydl.codegen.support import ROUND
 from polydl.codegen.values import AddressOf, Apply, Element, Expr, Integer, Name, elements, linear, substituted
+from polydl.ir.alignment import ALIGNMENT
 
 # Elements of a buffer: with more, loads wait for stores. And of a vector of bfloat16s.
 _MOST, _VECTOR = 256, 16
-_LINE_BYTES = 64
 
 
 def run(ir: Body, context: Context) -> Body:
@@ -66,7 +66,7 @@ def _rounded(loop: For, store: Assign, number: int) -> Block:
     }
     return Block(
         (
-            Declare("float", (Variable(name, (loop.trips,)),), alignment=_LINE_BYTES),
+            Declare("float", (Variable(name, (loop.trips,)),), alignment=ALIGNMENT),
             replace(loop, body=(*loop.body[:-1], floats)),
             Call(FunctionCallee(ROUND), store.statement, tuple(arguments.items())),
         )

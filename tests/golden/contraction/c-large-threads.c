@@ -232,7 +232,9 @@ static void polydl_gemm1_run(const float *a, const float *b, float *c, int last_
 }
 
 /* A linear layer with sums in a local scalar, and an output that can't hold them: a tile of sums is all that is kept. */
-enum { M = 80, N = 224, K = 64 };
+#define M 80
+#define N 224
+#define K 64
 #define contraction polydl_tuned_contraction
 #if defined __GNUC__ && !defined __clang__
 __attribute__((noipa))

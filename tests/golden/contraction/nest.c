@@ -1,5 +1,7 @@
 /* A linear layer with sums in a local scalar, and an output that can't hold them: a tile of sums is all that is kept. */
-enum { M = 80, N = 224, K = 64 };
+#define M 80
+#define N 224
+#define K 64
 
 void contraction(double Y[M][N], const float A[M][K], const float B[K][N], const float bias[N])
 {
