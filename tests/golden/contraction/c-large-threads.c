@@ -32,42 +32,12 @@ static void *polydl_allocated(size_t size)
 }
 /* kept memory */
 /* for this one */
-struct polydl_gemm1_operands { double *x0; const float *x1; };
-static inline __attribute__((always_inline)) void polydl_gemm1_finished(const float *sums, double *x0, const float *x1, long rows)
-{
-  #pragma omp simd simdlen(4)
-  for (long i = 0; i < rows; ++i) {
-    float polydl_element = sums[i];
-    x0[i] = (polydl_element > 0.0f) ? polydl_element : (0.5f * polydl_element);
-  }
-}
-static inline __attribute__((always_inline)) void polydl_gemm1_after_column(const struct polydl_gemm1_operands *operands, const float *sums, long first, long row, long rows)
-{
-  const long j = first;
-  double *x0 = operands->x0 + 224 * j + row;
-  const float *x1 = operands->x1 + 112 * j + row;
-  polydl_gemm1_finished(sums, x0, x1, rows);
-}
-static inline void polydl_gemm1_after(const struct polydl_gemm1_operands *operands, const float *sums, long apart, long first, long columns, long row, long rows)
-{
-  while (columns > 0) {
-    const long j = first;
-    const long length = columns;
-    double *x0 = operands->x0 + 224 * j + row;
-    const float *x1 = operands->x1 + 112 * j + row;
-    for (long column = 0; column < length; ++column, sums += apart, x0 += 224, x1 += 112)
-      polydl_gemm1_finished(sums, x0, x1, rows);
-    first += length;
-    columns -= length;
-  }
-}
 static const long polydl_gemm1_offsets_a[1] = {0};
 static const long polydl_gemm1_offsets_b[1] = {0};
 typedef float polydl_gemm1_vector8 __attribute__((vector_size(32), aligned(sizeof(float)), may_alias));
 static const long polydl_gemm1_starts0[10] = {0, 256, 512, 768, 1024, 1280, 1536, 1792, 2048, 2304};
 static const long polydl_gemm1_starts1[10] = {0, 448, 896, 1344, 1792, 2240, 2688, 3136, 3584, 4032};
-static const long polydl_gemm1_starts2[10] = {0, 4, 8, 12, 16, 20, 24, 28, 32, 36};
-static inline void polydl_gemm1_block0_3x4(const float *a, const float *b, float *c, long k, long count, int last, const struct polydl_gemm1_operands *operands, long column, long row)
+static inline void polydl_gemm1_block0_3x4(const float *a, const float *b, float *c, long k, long count)
 {
   polydl_gemm1_vector8 c0_0 = *(const polydl_gemm1_vector8 *)(c + 0);
   polydl_gemm1_vector8 c1_0 = *(const polydl_gemm1_vector8 *)(c + 8);
@@ -98,45 +68,6 @@ static inline void polydl_gemm1_block0_3x4(const float *a, const float *b, float
       const float b3 = bl[192]; c0_3 += a0 * b3; c1_3 += a1 * b3; c2_3 += a2 * b3;
     }
   }
-  if (last) {
-    { float sums[8] __attribute__((aligned(64)));
-      *(polydl_gemm1_vector8 *)sums = c0_0;
-      polydl_gemm1_after_column(operands, sums, column + 0, row + 0, 8); }
-    { float sums[8] __attribute__((aligned(64)));
-      *(polydl_gemm1_vector8 *)sums = c1_0;
-      polydl_gemm1_after_column(operands, sums, column + 0, row + 8, 8); }
-    { float sums[8] __attribute__((aligned(64)));
-      *(polydl_gemm1_vector8 *)sums = c2_0;
-      polydl_gemm1_after_column(operands, sums, column + 0, row + 16, 8); }
-    { float sums[8] __attribute__((aligned(64)));
-      *(polydl_gemm1_vector8 *)sums = c0_1;
-      polydl_gemm1_after_column(operands, sums, column + 1, row + 0, 8); }
-    { float sums[8] __attribute__((aligned(64)));
-      *(polydl_gemm1_vector8 *)sums = c1_1;
-      polydl_gemm1_after_column(operands, sums, column + 1, row + 8, 8); }
-    { float sums[8] __attribute__((aligned(64)));
-      *(polydl_gemm1_vector8 *)sums = c2_1;
-      polydl_gemm1_after_column(operands, sums, column + 1, row + 16, 8); }
-    { float sums[8] __attribute__((aligned(64)));
-      *(polydl_gemm1_vector8 *)sums = c0_2;
-      polydl_gemm1_after_column(operands, sums, column + 2, row + 0, 8); }
-    { float sums[8] __attribute__((aligned(64)));
-      *(polydl_gemm1_vector8 *)sums = c1_2;
-      polydl_gemm1_after_column(operands, sums, column + 2, row + 8, 8); }
-    { float sums[8] __attribute__((aligned(64)));
-      *(polydl_gemm1_vector8 *)sums = c2_2;
-      polydl_gemm1_after_column(operands, sums, column + 2, row + 16, 8); }
-    { float sums[8] __attribute__((aligned(64)));
-      *(polydl_gemm1_vector8 *)sums = c0_3;
-      polydl_gemm1_after_column(operands, sums, column + 3, row + 0, 8); }
-    { float sums[8] __attribute__((aligned(64)));
-      *(polydl_gemm1_vector8 *)sums = c1_3;
-      polydl_gemm1_after_column(operands, sums, column + 3, row + 8, 8); }
-    { float sums[8] __attribute__((aligned(64)));
-      *(polydl_gemm1_vector8 *)sums = c2_3;
-      polydl_gemm1_after_column(operands, sums, column + 3, row + 16, 8); }
-    return;
-  }
   *(polydl_gemm1_vector8 *)(c + 0) = c0_0;
   *(polydl_gemm1_vector8 *)(c + 8) = c1_0;
   *(polydl_gemm1_vector8 *)(c + 16) = c2_0;
@@ -150,7 +81,7 @@ static inline void polydl_gemm1_block0_3x4(const float *a, const float *b, float
   *(polydl_gemm1_vector8 *)(c + 344) = c1_3;
   *(polydl_gemm1_vector8 *)(c + 352) = c2_3;
 }
-static inline void polydl_gemm1_block1_2x4(const float *a, const float *b, float *c, long k, long count, int last, const struct polydl_gemm1_operands *operands, long column, long row)
+static inline void polydl_gemm1_block1_2x4(const float *a, const float *b, float *c, long k, long count)
 {
   polydl_gemm1_vector8 c0_0 = *(const polydl_gemm1_vector8 *)(c + 0);
   polydl_gemm1_vector8 c1_0 = *(const polydl_gemm1_vector8 *)(c + 8);
@@ -175,33 +106,6 @@ static inline void polydl_gemm1_block1_2x4(const float *a, const float *b, float
       const float b3 = bl[192]; c0_3 += a0 * b3; c1_3 += a1 * b3;
     }
   }
-  if (last) {
-    { float sums[8] __attribute__((aligned(64)));
-      *(polydl_gemm1_vector8 *)sums = c0_0;
-      polydl_gemm1_after_column(operands, sums, column + 0, row + 0, 8); }
-    { float sums[8] __attribute__((aligned(64)));
-      *(polydl_gemm1_vector8 *)sums = c1_0;
-      polydl_gemm1_after_column(operands, sums, column + 0, row + 8, 8); }
-    { float sums[8] __attribute__((aligned(64)));
-      *(polydl_gemm1_vector8 *)sums = c0_1;
-      polydl_gemm1_after_column(operands, sums, column + 1, row + 0, 8); }
-    { float sums[8] __attribute__((aligned(64)));
-      *(polydl_gemm1_vector8 *)sums = c1_1;
-      polydl_gemm1_after_column(operands, sums, column + 1, row + 8, 8); }
-    { float sums[8] __attribute__((aligned(64)));
-      *(polydl_gemm1_vector8 *)sums = c0_2;
-      polydl_gemm1_after_column(operands, sums, column + 2, row + 0, 8); }
-    { float sums[8] __attribute__((aligned(64)));
-      *(polydl_gemm1_vector8 *)sums = c1_2;
-      polydl_gemm1_after_column(operands, sums, column + 2, row + 8, 8); }
-    { float sums[8] __attribute__((aligned(64)));
-      *(polydl_gemm1_vector8 *)sums = c0_3;
-      polydl_gemm1_after_column(operands, sums, column + 3, row + 0, 8); }
-    { float sums[8] __attribute__((aligned(64)));
-      *(polydl_gemm1_vector8 *)sums = c1_3;
-      polydl_gemm1_after_column(operands, sums, column + 3, row + 8, 8); }
-    return;
-  }
   *(polydl_gemm1_vector8 *)(c + 0) = c0_0;
   *(polydl_gemm1_vector8 *)(c + 8) = c1_0;
   *(polydl_gemm1_vector8 *)(c + 112) = c0_1;
@@ -211,27 +115,27 @@ static inline void polydl_gemm1_block1_2x4(const float *a, const float *b, float
   *(polydl_gemm1_vector8 *)(c + 336) = c0_3;
   *(polydl_gemm1_vector8 *)(c + 344) = c1_3;
 }
-static void polydl_gemm1_run_000(const float *a, const float *b, float *c, long count, int last, const struct polydl_gemm1_operands *operands)
+static void polydl_gemm1_run_000(const float *a, const float *b, float *c, long count)
 {
   for (int i = 0; i < 10; ++i) {
-    polydl_gemm1_block0_3x4(a + 0, b + polydl_gemm1_starts0[i], c + 0 + polydl_gemm1_starts1[i], 64, count, last, operands, polydl_gemm1_starts2[i], 0);
-    polydl_gemm1_block0_3x4(a + 24, b + polydl_gemm1_starts0[i], c + 24 + polydl_gemm1_starts1[i], 64, count, last, operands, polydl_gemm1_starts2[i], 24);
-    polydl_gemm1_block0_3x4(a + 48, b + polydl_gemm1_starts0[i], c + 48 + polydl_gemm1_starts1[i], 64, count, last, operands, polydl_gemm1_starts2[i], 48);
-    polydl_gemm1_block0_3x4(a + 72, b + polydl_gemm1_starts0[i], c + 72 + polydl_gemm1_starts1[i], 64, count, last, operands, polydl_gemm1_starts2[i], 72);
-    polydl_gemm1_block1_2x4(a + 96, b + polydl_gemm1_starts0[i], c + 96 + polydl_gemm1_starts1[i], 64, count, last, operands, polydl_gemm1_starts2[i], 96);
+    polydl_gemm1_block0_3x4(a + 0, b + polydl_gemm1_starts0[i], c + 0 + polydl_gemm1_starts1[i], 64, count);
+    polydl_gemm1_block0_3x4(a + 24, b + polydl_gemm1_starts0[i], c + 24 + polydl_gemm1_starts1[i], 64, count);
+    polydl_gemm1_block0_3x4(a + 48, b + polydl_gemm1_starts0[i], c + 48 + polydl_gemm1_starts1[i], 64, count);
+    polydl_gemm1_block0_3x4(a + 72, b + polydl_gemm1_starts0[i], c + 72 + polydl_gemm1_starts1[i], 64, count);
+    polydl_gemm1_block1_2x4(a + 96, b + polydl_gemm1_starts0[i], c + 96 + polydl_gemm1_starts1[i], 64, count);
   }
 }
-static void polydl_gemm1_run(const float *a, const float *b, float *c, int last_m, int last_n, int last_k, long count, int first, int last, const struct polydl_gemm1_operands *operands)
+static void polydl_gemm1_run(const float *a, const float *b, float *c, int last_m, int last_n, int last_k, long count, int first)
 {
   (void)last_m;
   (void)last_n;
   (void)last_k;
   (void)first;
   if (1)
-    polydl_gemm1_run_000(a, b, c, count, last, operands);
+    polydl_gemm1_run_000(a, b, c, count);
 }
 
-/* A linear layer with sums in a local scalar, and an output that can't hold them: a tile of sums is all that is kept. */
+/* A linear layer with sums in a local scalar, and an output that is added to: a tile of sums is all that is kept. */
 #define M 80
 #define N 224
 #define K 64
@@ -239,7 +143,7 @@ static void polydl_gemm1_run(const float *a, const float *b, float *c, int last_
 #if defined __GNUC__ && !defined __clang__
 __attribute__((noipa))
 #endif
-static void contraction(double Y[M][N], const float A[M][K], const float B[K][N], const float bias[N])
+static void contraction(float Y[M][N], const float A[M][K], const float B[K][N], const float bias[N])
 {
   if (polydl_reserve()) {
     struct polydl_call polydl_call;
@@ -254,7 +158,13 @@ static void contraction(double Y[M][N], const float A[M][K], const float B[K][N]
             sum_of[i][j - 112 * j_t1] = bias[j];
           }
         }
-        polydl_gemm1_run(&B[0][112 * j_t1], &A[40 * i_t1][0], &sum_of[40 * i_t1][0], 0, 0, 0, 1, 0, 1, &(struct polydl_gemm1_operands){&Y[40 * i_t1][112 * j_t1], &sum_of[40 * i_t1][0]});
+        polydl_gemm1_run(&B[0][112 * j_t1], &A[40 * i_t1][0], &sum_of[40 * i_t1][0], 0, 0, 0, 1, 0);
+        for (int i = 40 * i_t1; i <= ((40 * i_t1) + 39); ++i) {
+          #pragma omp simd simdlen(8)
+          for (int j = 112 * j_t1; j <= ((112 * j_t1) + 111); ++j) {
+            Y[i][j] += (sum_of[i][j - 112 * j_t1] > 0.0f) ? sum_of[i][j - 112 * j_t1] : 0.0f;
+          }
+        }
       }
     }
     polydl_end(&polydl_call);
@@ -265,14 +175,14 @@ static void contraction(double Y[M][N], const float A[M][K], const float B[K][N]
       float sum = bias[j];
       for (int k = 0; k < K; ++k)
         sum += A[i][k] * B[k][j];
-      Y[i][j] = sum > 0.0f ? sum : 0.5f * sum;
+      Y[i][j] += sum > 0.0f ? sum : 0.0f;
     }
   }
 }
 #undef contraction
 
 /* for all processors */
-void contraction(double Y[M][N], const float A[M][K], const float B[K][N], const float bias[N])
+void contraction(float Y[M][N], const float A[M][K], const float B[K][N], const float bias[N])
 {
   if (polydl_fits()) {
     polydl_tuned_contraction(Y, A, B, bias);
@@ -283,7 +193,7 @@ void contraction(double Y[M][N], const float A[M][K], const float B[K][N], const
       float sum = bias[j];
       for (int k = 0; k < K; ++k)
         sum += A[i][k] * B[k][j];
-      Y[i][j] = sum > 0.0f ? sum : 0.5f * sum;
+      Y[i][j] += sum > 0.0f ? sum : 0.0f;
     }
 }
 void contraction_release(void);

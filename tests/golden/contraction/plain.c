@@ -7,7 +7,7 @@
 
 /* processor */
 
-/* A linear layer with sums in a local scalar, and an output that can't hold them: a tile of sums is all that is kept. */
+/* A linear layer with sums in a local scalar, and an output that is added to: a tile of sums is all that is kept. */
 #define M 80
 #define N 224
 #define K 64
@@ -15,7 +15,7 @@
 #if defined __GNUC__ && !defined __clang__
 __attribute__((noipa))
 #endif
-static void contraction(double Y[M][N], const float A[M][K], const float B[K][N], const float bias[N])
+static void contraction(float Y[M][N], const float A[M][K], const float B[K][N], const float bias[N])
 {
   {
     float sum_of[1][32] __attribute__((aligned(64)));
@@ -33,7 +33,7 @@ static void contraction(double Y[M][N], const float A[M][K], const float B[K][N]
         }
         #pragma omp simd simdlen(8)
         for (int polydl_c4 = 32 * j_t1; polydl_c4 <= ((32 * j_t1) + 31); ++polydl_c4) {
-          Y[i][polydl_c4] = (sum_of[0][polydl_c4 - 32 * j_t1] > 0.0f) ? sum_of[0][polydl_c4 - 32 * j_t1] : (0.5f * sum_of[0][polydl_c4 - 32 * j_t1]);
+          Y[i][polydl_c4] += (sum_of[0][polydl_c4 - 32 * j_t1] > 0.0f) ? sum_of[0][polydl_c4 - 32 * j_t1] : 0.0f;
         }
       }
     }
@@ -42,7 +42,7 @@ static void contraction(double Y[M][N], const float A[M][K], const float B[K][N]
 #undef contraction
 
 /* for all processors */
-void contraction(double Y[M][N], const float A[M][K], const float B[K][N], const float bias[N])
+void contraction(float Y[M][N], const float A[M][K], const float B[K][N], const float bias[N])
 {
   if (polydl_fits()) {
     polydl_tuned_contraction(Y, A, B, bias);
@@ -53,7 +53,7 @@ void contraction(double Y[M][N], const float A[M][K], const float B[K][N], const
       float sum = bias[j];
       for (int k = 0; k < K; ++k)
         sum += A[i][k] * B[k][j];
-      Y[i][j] = sum > 0.0f ? sum : 0.5f * sum;
+      Y[i][j] += sum > 0.0f ? sum : 0.0f;
     }
 }
 void contraction_release(void);
