@@ -17,6 +17,7 @@ from polydl.errors import PolydlError
 from polydl.models import program
 from polydl.models.graph import Array
 from polydl.models.kernels import OperatorKernel, OperatorNest, as_written, object_of
+from polydl.models.layout import ValueType
 from polydl.models.loaded import LoadedModel
 
 pytest.importorskip("onnx")
@@ -44,11 +45,11 @@ class Kernels(dict[OperatorNest, OperatorKernel]):
         return self[nest]
 
 
-def both(model: Any, kernels: Kernels, element: str = "float") -> tuple[list[Array], list[Array]] | None:
+def both(model: Any, kernels: Kernels, value_type: ValueType = "float") -> tuple[list[Array], list[Array]] | None:
     """The outputs of polydl and of ONNX Runtime; None where that refuses a node that no output needs."""
     stored = read_model(model)
     shapes = input_shapes(stored, None)
-    lowered = lower(with_values_of(graph_of(shaped(stored, shapes), "a model"), element))
+    lowered = lower(with_values_of(graph_of(shaped(stored, shapes), "a model"), value_type))
     given = {name: np.random.default_rng(3).standard_normal(shape, np.float32) for name, shape in shapes.items()}
     with tempfile.TemporaryDirectory() as folder:
         program.write_program(lowered, {nest: kernels[nest] for nest in lowered.nests}, Path(folder), threads=1)

@@ -157,6 +157,9 @@ def test_other_types_are_refused() -> None:
     with pytest.raises(OptionError, match="float16") as refused:
         optimized(nn.Linear(4, 4), data(2, 4), element="float16")
     assert "bfloat16" in str(refused.value.remedy)
+    # Whatever the model has for kernels.
+    with pytest.raises(OptionError, match="float16"):
+        optimized(Computed(lambda _, x: torch.fft.fft(x).real), data(2, 4), element="float16")
 
 
 def test_a_bias_is_that_of_the_channel_whatever_the_blocks_of_what_is_added() -> None:

@@ -65,22 +65,22 @@ def accumulated(
     """
     if in_a_number(output, operands):
         return [_numbers(output, steps, operands, loops, start, update, condition, finish, block)]
+    target = sums_of(output).element(name_of_sums(output), block)
+    updates = [(loops, update(target.place))]
     return accumulated_in_array(
-        output, steps, operands, [(loops, update)], start, condition=condition, finish=finish, block=block
+        output, steps, operands, updates, start, condition=condition, finish=finish, block=block
     )
 
 
 def accumulated_in_array(
-    output: Layout, steps: Sequence[Step], operands: Sequence[Layout],
-    updates: Sequence[tuple[Loops, Callable[[str], str]]], start: str, *, condition: str = "",
-    finish: Callable[[str], str] | None = None, block: int = 0,
+    output: Layout, steps: Sequence[Step], operands: Sequence[Layout], updates: Sequence[tuple[Loops, str]], start: str,
+    *, condition: str = "", finish: Callable[[str], str] | None = None, block: int = 0,
 ) -> list[str]:  # fmt: skip
-    """Like ``accumulated``, by several updates in nests of their own, in the output or ``scratch_of_sums``."""
+    """Like ``accumulated``, by several statements in loops of their own, in the output or ``scratch_of_sums``."""
     sums, name = sums_of(output), name_of_sums(output)
-    target = sums.element(name, block)
     return [
-        nest(sums.loops(block), target.assigned(start)),
-        *(nest(loops, update(target.place), condition) for loops, update in updates),
+        nest(sums.loops(block), sums.element(name, block).assigned(start)),
+        *(nest(loops, statement, condition) for loops, statement in updates),
         *finished(output, steps, operands, finish, block),
     ]
 

@@ -28,6 +28,7 @@ from polydl.models.layout import (
     Scratch,
     constant,
     declared,
+    declared_in_pairs,
     in_words,
 )
 
@@ -100,9 +101,7 @@ class Convolution:
         assert isinstance(image, Image)
         assert isinstance(output, Image)
         parameters = [
-            constant("input", *_extents_in_pairs(image), value_type=image.value_type)
-            if self._pairs(image)
-            else declared("input", image),
+            declared_in_pairs("input", image) if self._pairs(image) else declared("input", image),
             *operand_parameters(steps, operands),
             constant("filter", *self._filter_extents(image, output), value_type=image.value_type),
             constant("bias", output.tiles, output.block),
@@ -144,10 +143,10 @@ class Convolution:
                 output, steps, operands, loops, start, lambda target: f"{target} += {product};", finish=finish
             )
         blocks, channels = self._of_group(image)
-        pair: Loops = (("q", 2),) if self._pairs(image) else ()
-        terms = channels // 2 if pair else channels
-        within = ["q"] if pair else []
-        sums: Loops = (("u", blocks), rows, *taps, columns, ("c", terms), ("k", output.block), *pair)
+        within = ["q"] if self._pairs(image) else []
+        terms = channels // 2 if within else channels
+        sums: Loops = (("u", blocks), rows, *taps, columns, ("c", terms), ("k", output.block))
+        sums += tuple((name, 2) for name in within)
         if self.groups == 1:
             loops = (images, ("t", output.tiles), *sums)
             product = _product(image, ("n", "u", row, column, "c", *within), ("t", "u", "r", "s", "c", "k", *within))
@@ -161,8 +160,7 @@ class Convolution:
         product = _product(image, ("n", block, row, column, channel, *within), (tile, "u", "r", "s", "c", "k", *within))
         target = sums_of(output).at(name_of_sums(output), "n", tile, "y", "x", "k").place
         loops = (images, ("g", self.groups), ("t", tiles), *sums)
-        updates = [(loops, lambda _: f"{target} += {product};")]
-        return accumulated_in_array(output, steps, operands, updates, "bias[t][k]")
+        return accumulated_in_array(output, steps, operands, [(loops, f"{target} += {product};")], "bias[t][k]")
 
     def laid(self, constants: Sequence[Array], output: Layout, inputs: Sequence[Layout]) -> list[Array]:
         filters, bias = constants
@@ -182,11 +180,6 @@ class Convolution:
             blocked = filters.reshape(output.tiles, output.block, *self._of_group(image), rows, columns)
             blocked = blocked.transpose(0, 2, 4, 5, 3, 1)
         return [stored_as(blocked, image.value_type), bias]
-
-
-def _extents_in_pairs(image: Image) -> tuple[int, ...]:
-    *outer, channels = image.extents
-    return *outer, channels // 2, 2
 
 
 def _product(image: Image, pixel: Sequence[str], tap: Sequence[str]) -> str:

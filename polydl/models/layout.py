@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
@@ -104,8 +105,33 @@ def provided(scratch: Sequence[Scratch]) -> tuple[Scratch, ...]:
     return tuple(scratch) if sum(each.bytes for each in scratch) > _MOST_LOCAL_BYTES else ()
 
 
+class _Stored(ABC):
+    """What is the same for arrays of every layout."""
+
+    value_type: ValueType
+
+    @property
+    @abstractmethod
+    def extents(self) -> tuple[int, ...]:
+        """Extents as C declares them."""
+
+    @property
+    def elements(self) -> int:
+        """Elements of the buffer."""
+        return prod(self.extents)
+
+    @property
+    def bytes(self) -> int:
+        """Size of the buffer."""
+        return self.elements * element_bytes(self.value_type)
+
+    def at(self, name: str, *subscripts: object) -> Element:
+        """The element of an array of that name at subscripts."""
+        return Element(name + brackets(*subscripts), self.value_type)
+
+
 @dataclass(frozen=True)
-class RowMajor:
+class RowMajor(_Stored):
     """An array of any rank whose last dimension is contiguous."""
 
     #: extents, the outermost dimension first
@@ -117,16 +143,6 @@ class RowMajor:
     def extents(self) -> tuple[int, ...]:
         """Extents as C declares them: a scalar is an array of one element."""
         return self.shape or (1,)
-
-    @property
-    def elements(self) -> int:
-        """Elements of the buffer."""
-        return prod(self.shape)
-
-    @property
-    def bytes(self) -> int:
-        """Size of the buffer."""
-        return self.elements * element_bytes(self.value_type)
 
     @property
     def border(self) -> tuple[int, int]:
@@ -148,10 +164,6 @@ class RowMajor:
         loops = tuple((f"i{number}", extent) for number, extent in enumerate(self.extents))
         return (*loops[:-1], ("t", loops[-1][1] // block), ("j", block)) if block else loops
 
-    def at(self, name: str, *subscripts: object) -> Element:
-        """The element of an array of that name at subscripts."""
-        return Element(name + brackets(*subscripts), self.value_type)
-
     def element(self, name: str, block: int = 0) -> Element:
         """The element in the body of ``loops``, in blocks of the last dimension if there is a ``block``."""
         *outer, last = (iterator for iterator, _ in self.loops())
@@ -159,7 +171,7 @@ class RowMajor:
 
 
 @dataclass(frozen=True)
-class Image:
+class Image(_Stored):
     """Images with channels in blocks, [images][channels / block][rows][columns][block], with zeros around each.
 
     A block of all channels is the layout that is known as NHWC or channels last, 16 channels nChw16c. The border of
@@ -199,16 +211,6 @@ class Image:
         """Whether elements of the buffer are zeros that nobody writes."""
         return self.border != (0, 0) or self.padding > 0
 
-    @property
-    def elements(self) -> int:
-        """Elements of the buffer, those of the border included."""
-        return prod(self.extents)
-
-    @property
-    def bytes(self) -> int:
-        """Size of the buffer, with the border."""
-        return self.elements * element_bytes(self.value_type)
-
     def offset(self, border: tuple[int, int]) -> int:
         """The distance, in elements, of the array that a kernel sees from the begin of the buffer.
 
@@ -223,10 +225,6 @@ class Image:
         """Loops over all elements inside of the border, with channels in blocks of ``block`` or of the image's own."""
         block = block or self.block
         return ("n", self.images), ("t", self.channels // block), ("y", self.height), ("x", self.width), ("k", block)
-
-    def at(self, name: str, *subscripts: object) -> Element:
-        """The element of an array of that name at subscripts."""
-        return Element(name + brackets(*subscripts), self.value_type)
 
     def element(
         self, name: str, channels: int = 0, first: int = 0, pixel: tuple[object, object] = ("y", "x")
@@ -248,6 +246,12 @@ Layout = RowMajor | Image
 def declared(name: str, layout: Layout) -> str:
     """The parameter of a kernel's C function."""
     return f"{layout.value_type} {name}{brackets(*layout.extents)}"
+
+
+def declared_in_pairs(name: str, layout: Layout) -> str:
+    """The same with the elements of its last dimension, an even number, in pairs."""
+    *outer, last = layout.extents
+    return constant(name, *outer, last // 2, 2, value_type=layout.value_type)
 
 
 def constant(name: str, *extents: int, value_type: ValueType = "float") -> str:

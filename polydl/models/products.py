@@ -11,7 +11,7 @@ from polydl.models.accumulation import accumulated, name_of_sums, scratch_of_sum
 from polydl.models.epilogue import Step, number
 from polydl.models.graph import Array, PlainKind, stored_as
 from polydl.models.kernel_text import element_wise, function_text, operand_parameters
-from polydl.models.layout import BLOCKS, Layout, RowMajor, Scratch, constant, declared, nest
+from polydl.models.layout import BLOCKS, Layout, RowMajor, Scratch, constant, declared, declared_in_pairs, nest
 
 
 class RowMajorKind(PlainKind):
@@ -68,7 +68,7 @@ class LinearOperator(RowMajorKind):
             loops = (*outer, ("k", self.inputs // 2), column, ("q", 2))
             factors = rows.at("input", *iterators, "k", "q").value, rows.at("weight", "t", "k", "j", "q").value
             product, place = " * ".join(factors), f"t * {block} + j"
-            features = constant("input", *rows.extents[:-1], self.inputs // 2, 2, value_type="bfloat16")
+            features = declared_in_pairs("input", rows)
         start, finish = started(output, operands, f"bias[{place}]")
         nests = accumulated(
             output, steps, operands, loops, start, lambda target: f"{target} += {product};", finish=finish, block=block

@@ -41,7 +41,7 @@ class ReduceOperator(RowMajorKind):
         if self.operation == "mean":
             after = (Scale(1.0 / prod(extent for _, extent in over)), *steps)
         body = f"{target} = {target} > {element} ? {target} : {element};" if most else f"{target} += {element};"
-        updates = [((*kept, *over), lambda _: body)]
+        updates = [((*kept, *over), body)]
         nests = accumulated_in_array(output, after, operands, updates, first if most else "0.0f")
         parameters = [declared("input", array), *operand_parameters(steps, operands)]
         return function_text(function, output, parameters, nests, self.scratch(output, inputs))

@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import get_args
 
 from polydl.errors import OptionError
 from polydl.models.elementwise import ElementWise
 from polydl.models.graph import Graph, Operator
+from polydl.models.layout import ValueType
 from polydl.models.matrices import MatrixProduct
 from polydl.models.products import LinearOperator
 
 _ROUNDED = ".rounded"
 
 
-def with_values_of(graph: Graph, value_type: str) -> Graph:
+def value_type_named(name: str) -> ValueType:
+    """The type that values between operators have. Raises OptionError for a name that is none."""
+    for each in get_args(ValueType):
+        if name == each:
+            chosen: ValueType = each
+            return chosen
+    raise OptionError(f"models have no values of type {name!r}", remedy=f"use {' or '.join(get_args(ValueType))}")
+
+
+def with_values_of(graph: Graph, value_type: ValueType) -> Graph:
     """The graph with values of a type between its operators; inputs and outputs stay floats.
 
     Sums, functions and what is between them are computed as floats. Inputs that are multiplied are rounded first.
-    Raises OptionError for another type than ``float`` and ``bfloat16``.
     """
     if value_type == "float":
         return graph
-    if value_type != "bfloat16":
-        raise OptionError(f"models have no values of type {value_type!r}", remedy="use float or bfloat16")
     rounded: dict[str, str] = {}
     operators: list[Operator] = []
     shapes = dict(graph.shapes)
@@ -38,4 +46,4 @@ def with_values_of(graph: Graph, value_type: str) -> Graph:
                 operators.append(Operator(ElementWise("rounded to bfloat16"), (value,), rounded[value]))
             inputs[position] = rounded[value]
         operators.append(replace(operator, inputs=tuple(inputs)))
-    return replace(graph, shapes=shapes, operators=tuple(operators), value_type="bfloat16")
+    return replace(graph, shapes=shapes, operators=tuple(operators), value_type=value_type)

@@ -6,7 +6,7 @@ column, by the stride is a convolution of its own, with those taps alone that me
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -14,7 +14,7 @@ from polydl.models.accumulation import accumulated_in_array, name_of_sums, scrat
 from polydl.models.epilogue import Step
 from polydl.models.graph import Array, stored_as
 from polydl.models.kernel_text import function_text, operand_parameters
-from polydl.models.layout import Image, Layout, Loops, Pair, Scratch, constant, declared, moved
+from polydl.models.layout import Image, Layout, Loops, Pair, Scratch, constant, declared, declared_in_pairs, moved
 
 
 @dataclass(frozen=True)
@@ -70,13 +70,12 @@ class TransposedConvolution:
         image, operands = inputs[0], inputs[1:]
         assert isinstance(image, Image)
         assert isinstance(output, Image)
-        pairs, (*outer, channels) = _in_pairs(image), image.extents
         filters = [
             constant(name, *self._filter_extents(image, output, phase), value_type=image.value_type)
             for name, phase in zip(self.constants, self._phases, strict=False)
         ]
         parameters = [
-            constant("input", *outer, channels // 2, 2, value_type="bfloat16") if pairs else declared("input", image),
+            declared_in_pairs("input", image) if _in_pairs(image) else declared("input", image),
             *operand_parameters(steps, operands),
             *filters,
             constant("bias", output.tiles, output.block),
@@ -98,7 +97,7 @@ class TransposedConvolution:
     def _both(self, phase: Pair) -> tuple[tuple[int, ...], tuple[int, ...]]:
         return self._taps(0, phase[0]), self._taps(1, phase[1])
 
-    def _update(self, image: Image, output: Image, phase: Pair) -> tuple[Loops, Callable[[str], str]]:
+    def _update(self, image: Image, output: Image, phase: Pair) -> tuple[Loops, str]:
         """The loops of a phase, and the statement in them."""
         pair = _in_pairs(image)
         within = ["q"] if pair else []
@@ -115,7 +114,7 @@ class TransposedConvolution:
         target = sums_of(output).at(name_of_sums(output), "n", "t", *written, "k").place
         tap = image.at(f"filter{phase[0]}_{phase[1]}", "t", "u", "r", "s", "c", "k", *within)
         term = f"{image.at('input', 'n', 'u', *read, 'c', *within).value} * {tap.value}"
-        return loops, lambda _: f"{target} += {term};"
+        return loops, f"{target} += {term};"
 
     def _position(self, outer: str, inner: str, axis: int, phase: Pair, taps: Sequence[int]) -> str:
         """The row or column of the padded input that a tap meets."""

@@ -15,7 +15,7 @@ from polydl.models.graph import Array
 from polydl.models.kernels import KernelOptions
 from polydl.models.loaded import LoadedModel, copied
 from polydl.models.program import lower, optimized_kernels, write_program
-from polydl.models.rounding import with_values_of
+from polydl.models.rounding import value_type_named, with_values_of
 from polydl.onnx.folding import shaped
 from polydl.onnx.operators import graph_of
 from polydl.onnx.reading import GivenShapes, input_shapes, read_model
@@ -88,12 +88,13 @@ def optimize(
     UnsupportedConstructError for an operator that there is no kernel for, and ExecutionError if the results are others.
     """
     function = Naming(name).of("model")
+    value_type = value_type_named(element)
     stored = read_model(source)
     shapes = input_shapes(stored, inputs)
     graph = graph_of(shaped(stored, shapes), stored.path)
     machine = Machine.detect(threads=threads)
     options = KernelOptions(budget=budget, numerics=numerics, fewer_products=fewer_products, records=records)
-    lowered = lower(with_values_of(graph, element))
+    lowered = lower(with_values_of(graph, value_type))
     kernels = optimized_kernels(lowered.nests, machine, options, progress)
     folder = own_directory()
     manifest = write_program(lowered, kernels, folder, name=function, threads=machine.threads)
@@ -103,7 +104,7 @@ def optimize(
     data = example_inputs(shapes)
     results = model(*data.values())
     comparison = compared(stored, data, results if isinstance(results, tuple) else (results,))
-    if not comparison.error <= _MOST_ERROR[element]:
+    if not comparison.error <= _MOST_ERROR[value_type]:
         text = f"the results differ from those of {comparison.reference} by {comparison.error:.2g}"
         raise ExecutionError(text, file=stored.path, remedy="please report it, with the model")
     return OptimizedModel(folder, Report(manifest, stored.random, comparison, model.call_seconds(*data.values())))

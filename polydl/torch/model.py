@@ -20,9 +20,10 @@ from polydl.errors import ArgumentError, ExecutionError, OptionError, ResourceEr
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.machine import Machine
 from polydl.models.kernels import KernelOptions, OperatorKernel, OperatorNest
+from polydl.models.layout import ValueType
 from polydl.models.loaded import LoadedModel, copied
 from polydl.models.program import Lowered, lower, optimized_kernels, write_program
-from polydl.models.rounding import with_values_of
+from polydl.models.rounding import value_type_named, with_values_of
 from polydl.records.store import default_directory
 from polydl.torch.comparison import kept_for_speed, whole_seconds
 from polydl.torch.decisions import TimingVerdict, find, keep, question
@@ -218,6 +219,7 @@ def optimize(
         )
     if isinstance(model, torch.jit.ScriptModule):
         raise OptionError("the model is one of TorchScript", remedy="pass the Module that it was made from")
+    value_type = value_type_named(element)
     signature = inspect.signature(model.forward)
     given = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else tuple(example_inputs)
     example = Arguments.bound(signature, given, example_keywords or {})
@@ -228,7 +230,7 @@ def optimize(
     def parts(kept: Mapping[str, str]) -> tuple[Segment | Kept, ...]:
         steps = segments(program.nodes, program.parameters, kept)
         return tuple(
-            replace(step, graph=with_values_of(step.graph, element)) if isinstance(step, Segment) else step
+            replace(step, graph=with_values_of(step.graph, value_type)) if isinstance(step, Segment) else step
             for step in steps
         )
 
@@ -241,14 +243,14 @@ def optimize(
         return _assembled(signature, example, program, steps, known, decision, machine.threads)
 
     if not compare:
-        return _right(model, example, assembled(TimingVerdict({}, {})), element)
+        return _right(model, example, assembled(TimingVerdict({}, {})), value_type)
     directory = default_directory() if records is True else Path(records) if records else None
     digest = None if directory is None else question(program, plain, kernels, machine)
     decision = None if directory is None or digest is None else find(directory, digest)
     if decision is not None:
-        return _right(model, example, assembled(decision), element)
+        return _right(model, example, assembled(decision), value_type)
     decision, fast = _decided(example, program, plain, kernels, machine, assembled)
-    fast = _right(model, example, fast, element)
+    fast = _right(model, example, fast, value_type)
     if directory is not None and digest is not None:
         try:
             keep(directory, digest, decision)
@@ -284,10 +286,10 @@ def _decided(
     return TimingVerdict({}, times, note), native.with_report(replace(native.report(), note=note))
 
 
-def _right(model: torch.nn.Module, example: Arguments, fast: OptimizedModel, element: str) -> OptimizedModel:
+def _right(model: torch.nn.Module, example: Arguments, fast: OptimizedModel, value_type: ValueType) -> OptimizedModel:
     """The optimized model with its errors in the report. Raises ExecutionError if its results are others."""
-    accuracy = accuracy_of(model, example, fast, element)
-    least, times = _MOST[element]
+    accuracy = accuracy_of(model, example, fast, value_type)
+    least, times = _MOST[value_type]
     if accuracy is not None and not accuracy.error <= max(least, times * accuracy.library_error):
         text = f"the results differ from the model's in double by {accuracy.error:.2g}"
         raise ExecutionError(text, remedy="please report it, with the model")

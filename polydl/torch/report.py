@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
+from polydl.models.layout import ValueType
 from polydl.models.manifest import Manifest, memory_in_words, milliseconds
 from polydl.torch.export import Arguments
 from polydl.torch.segments import Kept
@@ -97,7 +98,7 @@ class Report:
 
 
 def accuracy_of(
-    model: torch.nn.Module, example: Arguments, fast: Callable[..., Any], element: str = "float"
+    model: torch.nn.Module, example: Arguments, fast: Callable[..., Any], value_type: ValueType = "float"
 ) -> Accuracy | None:
     """Errors of ``fast``, whose values are of that type, and of the model itself.
 
@@ -115,7 +116,7 @@ def accuracy_of(
             # Whatever it is that a model checks of its inputs, or that can't be copied.
             return None
         results = fast(*example.positional, **example.named)
-        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=element == "bfloat16"):
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=value_type == "bfloat16"):
             library = model(*example.positional, **example.named)
         return Accuracy(_error(results, exact), _error(library, exact))
 
