@@ -186,3 +186,20 @@ def test_a_long_nest_is_measured_for_so_many_of_its_runs_and_says_so_beforehand(
     assert asked == []
     assert measure(replace(ADAPTIVE, rounds=2)) == ["ok"] * 4
     assert asked == [1]
+
+
+def test_a_candidate_that_is_clearly_slower_than_a_long_nest_is_stopped(
+    toolchain: Toolchain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("participant", "rounds"):
+        monkeypatch.setattr(f"polydl.execute.{name}.LONG_SECONDS", 0.01)
+    sleeping = {"head": "#include <unistd.h>", "before": "usleep(20000);"}
+    endless = {"head": "#include <unistd.h>", "before": "for (;;) sleep(1000);"}
+    kernels = [matmul_kernel("original", **sleeping), matmul_kernel("first"), matmul_kernel("second", **endless)]
+    built = EXECUTOR.build(kernels, toolchain, tmp_path)
+    policy = replace(ADAPTIVE, rounds=2, most_originals=20)
+    *others, stopped = EXECUTOR.measure(built[1:], built[0], matmul(), threads=1, policy=policy)
+    assert [each.status for each in others] == ["ok", "ok"]
+    assert stopped.status == "timeout"
+    assert "stopped after 0.0" in stopped.message
+    assert ": the nest as it is written takes 0.0" in stopped.message

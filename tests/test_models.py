@@ -26,17 +26,20 @@ from polydl.models.kernels import (
     KernelOptions,
     OperatorKernel,
     OperatorNest,
+    ModelSetting,
     as_written,
-    kernel,
     named,
     object_of,
+    stored_kernel,
 )
 from polydl.models.layout import Image
 from polydl.models.layout_choice import block_of, choose
+from polydl.models.optimized_kernels import optimized_kernels
 from polydl.models.pooling import Pooling
 from polydl.models.products import LayerNorm, LinearOperator, Softmax
 from polydl.models.program import lower, write_program
 from polydl.models.transposed import TransposedConvolution
+from polydl.records.questions import installation
 
 pytestmark = pytest.mark.usefixtures("second_level")
 
@@ -347,13 +350,14 @@ def test_kernels_prepare_the_weights_of_a_linear_layer(tmp_path: Path) -> None:
     builder.add_rows("y", (32, 48), LinearOperator(64, 48), ["x"], names)
     lowered = lower(builder.graph(["y"]))
     machine = polydl.Machine.detect(threads=1)
-    kernels = {nest: kernel(nest, machine, KernelOptions(records=tmp_path / "records")) for nest in lowered.nests}
+    options = KernelOptions(records=tmp_path / "records")
+    kernels = optimized_kernels(lowered.nests, machine, options)
     (tmp_path / "model").mkdir()
     write_program(lowered, kernels, tmp_path / "model", threads=1)
     run = polydl.load(tmp_path / "model")
     np.testing.assert_allclose(run(rows), rows @ weight.T + bias, rtol=1e-4, atol=1e-4)
-    (nest,) = lowered.nests
-    assert kernel(nest, machine, KernelOptions(records=tmp_path / "records")) == kernels[nest]
+    setting = ModelSetting(machine, options, installation())
+    assert {nest: stored_kernel(nest, setting) for nest in lowered.nests} == kernels
 
 
 @pytest.mark.slow
@@ -362,9 +366,10 @@ def test_a_kernel_that_can_not_be_kept_is_taken_all_the_same(tmp_path: Path) -> 
     (tmp_path / "answers").mkdir()
     (tmp_path / "answers").chmod(0o777)
     nest = OperatorNest("void kernel(float a[64]) {\n  for (int i = 0; i < 64; ++i)\n    a[i] = 2.0f * a[i];\n}\n")
+    machine, options = polydl.Machine.detect(threads=1), KernelOptions(top_k=1, max_variants=2, records=tmp_path)
     with pytest.warns(UserWarning, match=r"optimizes kernel_\w+ again: .*: the result is not kept: others than"):
-        best = kernel(nest, polydl.Machine.detect(threads=1), KernelOptions(top_k=1, max_variants=2, records=tmp_path))
-    assert best.seconds is not None
+        kernels = optimized_kernels([nest], machine, options)
+    assert kernels[nest].seconds is not None
 
 
 def test_values_that_are_needed_at_once_share_no_memory() -> None:

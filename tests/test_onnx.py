@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 from marks import parametrized
+from written_nests import replace_kernels
 
 import polydl
 from polydl.cli import main
-from polydl.models import program
 from polydl.models.kernels import as_written
 
 pytest.importorskip("onnx")
@@ -35,7 +35,7 @@ pytestmark = [pytest.mark.peers, pytest.mark.native]
 @pytest.fixture
 def as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nests are compiled as they are written, so that a test takes no search."""
-    monkeypatch.setattr(program, "kernel", lambda nest, *_: as_written(nest, "a test"))
+    replace_kernels(monkeypatch, lambda nest: as_written(nest, "a test"))
 
 
 def optimized(source: Any, inputs: Any = None, **options: Any) -> Any:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 from marks import parametrized
+from written_nests import replace_kernels
 
 import polydl
-from polydl.models import program
-from polydl.models.kernels import as_written
+from polydl.models.kernels import OperatorKernel, OperatorNest, as_written
 
 pytest.importorskip("torch")
 
@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.peers, pytest.mark.native, pytest.mark.usefixtures("se
 @pytest.fixture
 def as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nests are compiled as they are written, so that a test takes no search."""
-    monkeypatch.setattr(program, "kernel", lambda nest, *_: as_written(nest, "a test"))
+    replace_kernels(monkeypatch, lambda nest: as_written(nest, "a test"))
 
 
 def optimized(model: Any, *inputs: Any, **options: Any) -> Any:
@@ -201,7 +201,7 @@ def test_what_is_faster_in_pytorch_stays_there(
 
     times = iter((1.0, mixed))
     monkeypatch.setattr(module, "whole_seconds", lambda run, _: run() is None or next(times))
-    monkeypatch.setattr(program, "kernel", lambda nest, *_: replace(as_written(nest, "a test"), seconds=seconds))
+    replace_kernels(monkeypatch, lambda nest: replace(as_written(nest, "a test"), seconds=seconds))
     model, rows = nn.Sequential(nn.Linear(8, 8), nn.ReLU()).eval(), data(3, 8)
     fast = optimize(model, rows, threads=1, records=False)
     assert fast.foreign_operators == (2 if stays else 0)
@@ -335,10 +335,10 @@ def test_wrong_use_is_an_error_with_a_remedy(as_it_is: None) -> None:
 
 
 def test_wrong_results_are_not_handed_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(nest: Any, *_: Any) -> Any:
+    def wrong(nest: OperatorNest) -> OperatorKernel:
         return as_written(replace(nest, text=nest.text.replace("+=", "-=")), "a test")
 
-    monkeypatch.setattr(program, "kernel", wrong)
+    replace_kernels(monkeypatch, wrong)
     with pytest.raises(polydl.PolydlError, match="the results differ from the model's in double"):
         optimized(nn.Linear(8, 4), data(3, 8))
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from marks import parametrized
 
-from polydl.models import program
 from polydl.models.kernels import as_written
 
 pytest.importorskip("torch")
@@ -16,7 +15,7 @@ pytest.importorskip("torch")
 import torch
 from torch_models import check, data, with_statistics
 from torch_networks import GPT, NETWORKS
-from written_nests import keep_nests_as_written
+from written_nests import keep_nests_as_written, replace_kernels
 
 pytestmark = [pytest.mark.peers, pytest.mark.native, pytest.mark.usefixtures("second_level")]
 
@@ -50,7 +49,7 @@ def test_the_choice_between_kernels_and_pytorch_is_remembered(
     from polydl.torch import model as module
     from polydl.torch import optimize
 
-    monkeypatch.setattr(program, "kernel", lambda nest, *_: replace(as_written(nest, "a test"), seconds=seconds))
+    replace_kernels(monkeypatch, lambda nest: replace(as_written(nest, "a test"), seconds=seconds))
     torch.manual_seed(0)
     make, shape = NETWORKS["SqueezeNet"]
     first = optimize(make().eval(), data(*shape), threads=1, records=tmp_path)

@@ -84,10 +84,13 @@ def test_nothing_to_optimize() -> None:
 def test_a_file_that_is_missing_does_not_stop_the_others(tmp_path: Path) -> None:
     (tmp_path / "folder.c").mkdir()
     nests = nests_of([str(tmp_path / "missing.c"), str(tmp_path / "folder.c")], [], tmp_path / "out")
-    results = list(tune(nests, machine=machine_with(1, 32), records=tmp_path / "records"))
-    assert [result.status for result in results] == ["failed", "failed"]
-    assert "missing.c" in results[0].message
-    assert "folder.c" in results[1].message
+    results = {
+        Path(result.nest.name).stem: result
+        for result in tune(nests, machine=machine_with(1, 32), records=tmp_path / "records")
+    }
+    assert {result.status for result in results.values()} == {"failed"}
+    assert "missing.c" in results["missing"].message
+    assert "folder.c" in results["folder"].message
 
 
 def test_a_folder_with_a_file_of_the_users_is_left_alone(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ from polydl.model.call_factors import packed_shape
 from polydl.plan.apply import Applied
 from polydl.plan.call_sites import CallSite
 from polydl.system.files import locked
+from polydl.system.turns import alone
 
 # Element types of calls that can be timed, with their bytes.
 ELEMENTS = {"float": 4, "double": 8}
@@ -146,7 +147,8 @@ def first_use(
     longest before it. What was timed is kept in ``directory`` (that of the machine's speeds) after each step, and an
     interrupted first use is gone on with by the next one. While another process is at it, this one waits, and takes
     over what that one has timed. None as well if nothing can be kept. ``report`` gets the steps done and all of them.
-    Before them ``quiet`` is called, which returns once nothing else is at work; that is none of the ``seconds``.
+    Before them ``quiet`` is called, which returns once nothing else is at work, and processes that compute beside this
+    one are waited for; that is none of the ``seconds``.
     """
     directory = directory or default_directory()
     tabulated = {(table.microkernel, table.element) for table in machine.throughputs}
@@ -156,9 +158,9 @@ def first_use(
     if not _left(_by_key(machine.call_times), calls, versions):
         return None
     quiet()
-    started = clock()
     try:
-        with locked(lock_path(directory, machine.cpu_id)):
+        with alone(), locked(lock_path(directory, machine.cpu_id)):
+            started = clock()
             known = _by_key(read_call_times(directory, machine.cpu_id))
             left = _left(known, calls, versions)
             for key in left:

@@ -14,7 +14,7 @@ from polydl.cluster.nodes import connected, types_of
 from polydl.errors import OptionError
 from polydl.machine import Machine
 from polydl.machine.elsewhere import is_here
-from polydl.optimization.tuning import Tuned, TuningTask, tune
+from polydl.optimization.tuning import Tuned, TuningTask, tuned
 
 # Processes for each node, so that one is timed on while the code for the next is made.
 _PROCESSES_PER_NODE = 2
@@ -94,7 +94,6 @@ def tune_on_cluster(
 
 def _one(nest: TuningTask, executor: ClusterExecutor, machine: Machine, **options: Any) -> Tuned:
     try:
-        [result] = tune([nest], machine=machine, executor=executor, **options)
-        return result
+        return tuned(nest, machine=machine, executor=executor, **options)
     finally:
         executor.close()

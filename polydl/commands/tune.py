@@ -101,7 +101,7 @@ def tune(
     timeout: float,
     **options: Any,
 ) -> int:
-    """Optimize many nests, one after the other or on the nodes of a cluster, each into a folder of its own.
+    """Optimize many nests, here or on the nodes of a cluster, each into a folder of its own.
 
     An interrupted run goes on where it stopped. Ends with status 1 if a nest failed.
     """
@@ -147,6 +147,8 @@ def tune(
                 click.echo(line(result), err=True)
             if progress is not None:
                 progress(Stage("tune", len(results), count))
+    order = {nest.name: place for place, nest in enumerate(nests)}
+    results.sort(key=lambda result: order[result.nest.name])
     if not quiet:
         click.echo(tuned_text(results))
     if json_path is not None:

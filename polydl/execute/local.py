@@ -40,6 +40,7 @@ from polydl.ir.measurement import Measurement, Sample
 from polydl.ir.scop import Scop
 from polydl.native import runtime
 from polydl.system.full_disk import DISK_FULL, disk_full
+from polydl.system.turns import alone
 
 # An interpreter with NumPy, in bytes.
 _PROCESS_BYTES = 64 << 20
@@ -81,7 +82,10 @@ class LocalExecutor:
         earlier: Mapping[str, Sequence[Sample]] = NO_SAMPLES,
         more: Callable[[], Batch] | None = None,
     ) -> tuple[Measurement, ...]:
-        """See ``Executor.measure``. Also raises MissingComponentError if the C runtime is not installed."""
+        """See ``Executor.measure``. Also raises MissingComponentError if the C runtime is not installed.
+
+        Processes that compute beside this one wait meanwhile.
+        """
         runtime()
         cores = choose_cores(threads)
         plain = _participant(reference, earlier)
@@ -95,7 +99,7 @@ class LocalExecutor:
             return later
 
         report: Callable[[Progress], None] = progress if progress is not None else lambda _: None
-        with _temporary_directory(reference.source.parent) as directory:
+        with alone(), _temporary_directory(reference.source.parent) as directory:
             try:
                 job = replace(job_of(scop, cores, seed, policy, directory), most_error=most_error)
                 given = given_arrays(scop, job, reference.toolchain)

@@ -24,6 +24,8 @@ from polydl.system.interruption import INTERRUPTION
 _FINALISTS = 4
 # Of the time for all candidates, one of a further batch gets this part.
 _FIRST = 20
+# Of a nest that takes long, a run of a candidate is stopped after as many times the original's.
+_SLOWER = 1.5
 
 
 class Session:
@@ -117,12 +119,24 @@ class Session:
         self._report(Progress("check", self._checked, len(self._others) + 1, self._original.id, note))
 
     def _check(self, participant: Participant, expected: Expected) -> None:
-        """Verify a candidate, unless the time is spent and there is one already."""
-        if any(each.verified for each in self._others):
-            participant.limit = self._end - time.monotonic()
-            if participant.limit < self._original.seconds:
+        """Verify a candidate. Of a nest that takes long, once there is one, no more than is needed: none when the time
+        is spent, and none to its end that is clearly slower than the original.
+        """
+        original = self._original.seconds
+        if self._end < math.inf and any(each.verified for each in self._others):
+            left = self._end - time.monotonic()
+            if left < original:
                 raise ChildError("timeout", "not run: the time for candidates of so long a nest is spent")
-        self._checker.check(participant, expected, self._job.most_error)
+            participant.limit = min(left, _SLOWER * original)
+        try:
+            self._checker.check(participant, expected, self._job.most_error)
+        except ChildError as failure:
+            if failure.status == "timeout" and participant.limit < self._job.policy.timeout_seconds:
+                stopped = (
+                    f"stopped after {participant.limit:.3g} s, when the nest as it is written takes {original:.3g}"
+                )
+                raise ChildError("timeout", stopped) from None
+            raise
 
     def _go_on(self, expected: Expected, size: int) -> int:
         """Measure further candidates while there are any. The number of batches."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,6 +47,16 @@ class KernelOptions:
 
 
 @dataclass(frozen=True)
+class ModelSetting:
+    """What all nests of a model have in common."""
+
+    machine: Machine
+    options: KernelOptions
+    #: what ``polydl.records.questions.installation`` returned
+    installed: Sequence[str] | None
+
+
+@dataclass(frozen=True)
 class OperatorNest:
     """What is optimized for an operator."""
 
@@ -83,22 +94,50 @@ def named(text: str) -> tuple[str, str]:
     return name, text.replace(f"void {PLACE_OF_NAME}(", f"void {name}(")
 
 
-def kernel(
-    nest: OperatorNest, machine: Machine, options: KernelOptions, installed: Sequence[str] | None = None
-) -> OperatorKernel:
-    """The fastest kernel of a nest: the one that is stored, or else a new one.
+def kernel(nest: OperatorNest, setting: ModelSetting) -> OperatorKernel:
+    """The fastest kernel of a nest, which is stored.
 
-    ``installed`` is what ``polydl.records.questions.installation`` returned, where there are many nests.
     A nest that can't be optimized keeps its loops, with the reason in ``choice``.
     """
+    with _file_of(nest) as path:
+        try:
+            return _optimized(path, nest.constants, setting)
+        except PolydlError as error:
+            return as_written(nest, error.message)
+
+
+def stored_kernel(nest: OperatorNest, setting: ModelSetting) -> OperatorKernel | None:
+    """What ``kernel`` stored of such a nest; None if it didn't."""
+    from polydl.records import answers
+
+    with _file_of(nest) as path:
+        records = _records(setting.options)
+        digest = _question(path, nest.constants, setting) if records is not None else None
+        if records is None or digest is None:
+            return None
+        answer = answers.find(records, digest)
+    if not isinstance(answer, answers.Answer) or answer.function != path.stem or "kernel" not in answer.document:
+        return None
+    described, compiled = answer.document["kernel"], answer.files.get("object", b"")
+    return OperatorKernel(answer.function, answer.files["c"].decode(), **described, compiled=compiled)
+
+
+@contextmanager
+def _file_of(nest: OperatorNest) -> Iterator[Path]:
+    """A file with the nest's C, whose name is the function's."""
     function, source = named(nest.text)
     with temporary_directory() as folder:
         path = folder / f"{function}.c"
         path.write_text(source, encoding="utf-8")
-        try:
-            return _optimized(function, path, nest.constants, machine, options, installed)
-        except PolydlError as error:
-            return as_written(nest, error.message)
+        yield path
+
+
+def _records(options: KernelOptions) -> Path | None:
+    from polydl.records.store import default_directory
+
+    if not options.records:
+        return None
+    return default_directory() if options.records is True else Path(options.records)
 
 
 def as_written(nest: OperatorNest, reason: str) -> OperatorKernel:
@@ -108,33 +147,15 @@ def as_written(nest: OperatorNest, reason: str) -> OperatorKernel:
     return OperatorKernel(function, with_header(source), line, None, f"the loops as they are: {reason}")
 
 
-def _optimized(
-    function: str,
-    path: Path,
-    constants: tuple[str, ...],
-    machine: Machine,
-    options: KernelOptions,
-    installed: Sequence[str] | None,
-) -> OperatorKernel:
+def _optimized(path: Path, constants: tuple[str, ...], setting: ModelSetting) -> OperatorKernel:
     from polydl.optimization.optimize import optimize
     from polydl.records import answers
-    from polydl.records.store import default_directory
     from polydl.report.documents import optimization_document
 
-    records = default_directory() if options.records is True else options.records
-    digest = _question(path, constants, machine, options, installed)
-    if digest is not None and records:
-        answer = answers.find(Path(records), digest)
-        if isinstance(answer, answers.Answer) and answer.function == function and "kernel" in answer.document:
-            return OperatorKernel(
-                function,
-                answer.files["c"].decode(),
-                **answer.document["kernel"],
-                compiled=answer.files.get("object", b""),
-            )
+    options = setting.options
     result = optimize(
         path,
-        machine=machine,
+        machine=setting.machine,
         constant=constants,
         top_k=options.top_k,
         max_variants=options.max_variants,
@@ -147,18 +168,20 @@ def _optimized(
         calibrate=True,
     )
     kept = _description(result)
-    best = OperatorKernel(function, result.source, **kept)
+    best = OperatorKernel(path.stem, result.source, **kept)
     best = replace(best, compiled=object_of(best))
-    if digest is not None and records:
+    records = _records(options)
+    digest = _question(path, constants, setting) if records is not None else None
+    if records is not None and digest is not None:
         document = {**optimization_document(result), "kernel": kept}
         try:
             contents = answers.written_files(result.files, result.library_sha256)
             if best.compiled:
                 contents["object"] = best.compiled
-            answers.keep(Path(records), digest, answers.Answer(document, contents))
+            answers.keep(records, digest, answers.Answer(document, contents))
         except ResourceError as error:
             # It is a kernel all the same.
-            warnings.warn(f"the next time optimizes {function} again: {error}", stacklevel=2)
+            warnings.warn(f"the next time optimizes {best.function} again: {error}", stacklevel=2)
     return best
 
 
@@ -179,25 +202,19 @@ def _self_contained() -> str:
     return ",".join(name for name in registry.names("microkernels") if not registry.load("microkernels", name).library)
 
 
-def _question(
-    path: Path,
-    constants: tuple[str, ...],
-    machine: Machine,
-    options: KernelOptions,
-    installed: Sequence[str] | None,
-) -> str | None:
+def _question(path: Path, constants: tuple[str, ...], setting: ModelSetting) -> str | None:
     from polydl.execute.toolchain import found_compilers
     from polydl.records.questions import question
 
-    shown = {name: value for name, value in vars(options).items() if name != "records"}
+    shown = {name: value for name, value in vars(setting.options).items() if name != "records"}
     return question(
         path.read_bytes(),
         directory=path.parent,
         include_directories=(),
-        machine=machine,
+        machine=setting.machine,
         compilers=found_compilers(),
         options={"model": True, "constant": list(constants), **shown},
-        installed=installed,
+        installed=setting.installed,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -13,11 +13,10 @@ import numpy as np
 from polydl.errors import ExecutionError
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.alignment import ALIGNMENT
-from polydl.machine import Machine
 from polydl.models import epilogue, memory
 from polydl.models.driver import Driver, DriverCall, PreparedBuffers
 from polydl.models.graph import Array, Graph, Operator
-from polydl.models.kernels import PLACE_OF_NAME, KernelOptions, OperatorKernel, OperatorNest, kernel
+from polydl.models.kernels import PLACE_OF_NAME, OperatorKernel, OperatorNest
 from polydl.models.layout import Layout, Pair, element_bytes, provided
 from polydl.models.layout_choice import choose
 from polydl.models.manifest import FORM, MANIFEST, Entry, Manifest, Tensor
@@ -25,8 +24,6 @@ from polydl.models.readme import readme
 from polydl.system.files import temporary_directory, write_atomically
 from polydl.system.process_group import run_in_group
 from polydl.system.sandbox import inside, is_sandboxed
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -50,24 +47,6 @@ def lower(graph: Graph) -> Lowered:
         text = kind.text(PLACE_OF_NAME, output, inputs, operator.steps)
         nests.append(OperatorNest(text, kind.constants, tuple(each.bytes for each in scratch)))
     return Lowered(graph, layouts, tuple(nests))
-
-
-def optimized_kernels(
-    nests: Sequence[OperatorNest], machine: Machine, options: KernelOptions, progress: Progress | None = None
-) -> dict[OperatorNest, OperatorKernel]:
-    """The kernel of each distinct nest."""
-    from polydl.records.questions import installation
-
-    kernels: dict[OperatorNest, OperatorKernel] = {}
-    distinct = list(dict.fromkeys(nests))
-    installed = installation() if distinct else None
-    for number, nest in enumerate(distinct):
-        if progress is not None:
-            progress(number, len(distinct))
-        kernels[nest] = kernel(nest, machine, options, installed)
-    if progress is not None:
-        progress(len(distinct), len(distinct))
-    return kernels
 
 
 def write_program(

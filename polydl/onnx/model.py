@@ -14,7 +14,8 @@ from polydl.machine import Machine
 from polydl.models.graph import Array
 from polydl.models.kernels import KernelOptions
 from polydl.models.loaded import LoadedModel, copied
-from polydl.models.program import lower, optimized_kernels, write_program
+from polydl.models.optimized_kernels import optimized_kernels
+from polydl.models.program import lower, write_program
 from polydl.models.rounding import value_type_named, with_values_of
 from polydl.onnx.folding import shaped
 from polydl.onnx.operators import graph_of

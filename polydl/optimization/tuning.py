@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,13 +15,16 @@ from polydl.emitted_names import REPORT_FILE
 from polydl.errors import OptionError, PolydlError
 from polydl.execute.contract import Executor
 from polydl.execute.toolchain import found_compilers
+from polydl.frontend.child import fork_server
 from polydl.frontend.source import read_source
 from polydl.machine import Machine
 from polydl.optimization.optimize import optimize
-from polydl.records import answers
+from polydl.records import answers as kept_answers
 from polydl.records.questions import question
 from polydl.report.documents import optimization_document, to_text, write_report
 from polydl.system.files import write_together
+from polydl.system.sandbox import is_sandboxed, sandboxed
+from polydl.system.side_by_side import answers
 from polydl.workloads import workload
 
 
@@ -90,7 +94,28 @@ def nests_of(
 
 
 def tune(
-    nests: Iterable[TuningTask],
+    nests: Sequence[TuningTask],
+    *,
+    machine: Machine,
+    records: Path,
+    fresh: bool = False,
+    compiler: str | None = None,
+    **options: Any,
+) -> Iterator[Tuned]:
+    """Optimize all nests in several processes, and yield each result as soon as it is there.
+
+    They are prepared side by side, and timed one by one. ``options`` are those of ``optimize``, values that can be
+    pickled. What ``records`` hold is not measured again, and a question that was answered is not asked again, unless
+    ``fresh``. A nest that is refused, and one of which no candidate passes, is a result as well.
+    """
+    work = partial(tuned, machine=machine, records=records, fresh=fresh, compiler=compiler, **options)
+    for nest, result in answers(work, nests, (fork_server, sandboxed) if is_sandboxed() else (fork_server,)):
+        ended = "the process that optimized it ended"
+        yield result or Tuned(nest, machine.cpu_id, "failed", ended, None, False, 0.0)
+
+
+def tuned(
+    nest: TuningTask,
     *,
     machine: Machine,
     records: Path,
@@ -98,20 +123,14 @@ def tune(
     compiler: str | None = None,
     executor: Executor | None = None,
     **options: Any,
-) -> Iterator[Tuned]:
-    """Optimize one nest after the other, and yield each result as soon as it is there.
-
-    ``options`` are those of ``optimize``, JSON values. What ``records`` hold is not measured again, and a question
-    that was answered is not asked again, unless ``fresh``. A nest that is refused, and
-    one of which no candidate passes, is a result as well.
-    """
-    for nest in nests:
-        started = time.perf_counter()
-        try:
-            result = _one(nest, machine, records, fresh, compiler, executor, options)
-        except PolydlError as error:
-            result = Tuned(nest, machine.cpu_id, "failed", str(error), None, False, 0.0)
-        yield replace(result, seconds=time.perf_counter() - started)
+) -> Tuned:
+    """One nest as ``tune`` has it. With an ``executor``, it is compiled and measured there."""
+    started = time.perf_counter()
+    try:
+        result = _one(nest, machine, records, fresh, compiler, executor, options)
+    except PolydlError as error:
+        result = Tuned(nest, machine.cpu_id, "failed", str(error), None, False, 0.0)
+    return replace(result, seconds=time.perf_counter() - started)
 
 
 def _one(
@@ -127,9 +146,9 @@ def _one(
     file = nest.written()
     place = "" if executor is None else executor.name
     digest = _question(nest, file, machine, compiler, {**options, "executor": place})
-    kept = answers.find(records, digest) if digest is not None and not fresh else None
-    if isinstance(kept, answers.Answer):
-        files: dict[str, str] = {kind: str(path) for kind, path in answers.restore(kept, nest.directory).items()}
+    kept = kept_answers.find(records, digest) if digest is not None and not fresh else None
+    if isinstance(kept, kept_answers.Answer):
+        files: dict[str, str] = {kind: str(path) for kind, path in kept_answers.restore(kept, nest.directory).items()}
         files["report"] = str(nest.directory / REPORT_FILE)
         document = {**kept.document, "files": {**dict.fromkeys(kept.document["files"]), **files}}
         write_together({nest.directory / REPORT_FILE: to_text(document)})
@@ -153,12 +172,12 @@ def _one(
     if result.winner is None:
         return Tuned(nest, machine.cpu_id, "failed", "no candidate passed", document, False, 0.0)
     failed = any(each.measurement.status != "ok" for each in result.tried)
-    replaceable = kept is None or (isinstance(kept, answers.Refused) and not kept.remedy)
+    replaceable = kept is None or (isinstance(kept, kept_answers.Refused) and not kept.remedy)
     if digest is not None and replaceable and not failed:
         # What can't be kept is measured again the next time.
         with suppress(PolydlError):
-            contents = answers.written_files(result.files, result.library_sha256)
-            answers.keep(records, digest, answers.Answer(document, contents))
+            contents = kept_answers.written_files(result.files, result.library_sha256)
+            kept_answers.keep(records, digest, kept_answers.Answer(document, contents))
     return Tuned(nest, machine.cpu_id, "ok", "", document, False, 0.0)
 
 

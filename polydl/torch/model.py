@@ -22,7 +22,8 @@ from polydl.machine import Machine
 from polydl.models.kernels import KernelOptions, OperatorKernel, OperatorNest
 from polydl.models.layout import ValueType
 from polydl.models.loaded import LoadedModel, copied
-from polydl.models.program import Lowered, lower, optimized_kernels, write_program
+from polydl.models.optimized_kernels import optimized_kernels
+from polydl.models.program import Lowered, lower, write_program
 from polydl.models.rounding import value_type_named, with_values_of
 from polydl.records.store import default_directory
 from polydl.torch.comparison import kept_for_speed, whole_seconds

@@ -1,0 +1,53 @@
+"""The nests of a model, prepared side by side in several processes, and timed one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+from polydl.frontend.child import fork_server
+from polydl.machine import Machine
+from polydl.models.kernels import (
+    KernelOptions,
+    OperatorKernel,
+    OperatorNest,
+    ModelSetting,
+    as_written,
+    kernel,
+    stored_kernel,
+)
+from polydl.records.questions import installation
+from polydl.system.sandbox import is_sandboxed, sandboxed
+from polydl.system.side_by_side import answers
+
+Progress = Callable[[int, int], None]
+
+
+def optimized_kernels(
+    nests: Sequence[OperatorNest], machine: Machine, options: KernelOptions, progress: Progress | None = None
+) -> dict[OperatorNest, OperatorKernel]:
+    """The kernel of each distinct nest: the one that is stored, or else a new one. ``progress`` is told how many of
+    all there are.
+
+    A nest keeps its loops where the process that works on it ends, with that as the reason. Raises ResourceError if no
+    process can be started.
+    """
+    distinct = list(dict.fromkeys(nests))
+    setting = ModelSetting(machine, options, installation() if distinct else None)
+    stored = {nest: stored_kernel(nest, setting) for nest in distinct}
+    kernels = {nest: best for nest, best in stored.items() if best is not None}
+    missing = [nest for nest in distinct if nest not in kernels]
+    if progress is not None:
+        progress(len(kernels), len(distinct))
+    for nest, best in new_kernels(missing, setting):
+        kernels[nest] = best
+        if progress is not None:
+            progress(len(kernels), len(distinct))
+    return {nest: kernels[nest] for nest in distinct}
+
+
+def new_kernels(nests: Sequence[OperatorNest], setting: ModelSetting) -> Iterator[tuple[OperatorNest, OperatorKernel]]:
+    """Each nest with its kernel, as soon as it is there."""
+    contexts = (fork_server, sandboxed) if is_sandboxed() else (fork_server,)
+    for nest, best in answers(partial(kernel, setting=setting), nests, contexts):
+        yield nest, best or as_written(nest, "the process that optimized it ended")
