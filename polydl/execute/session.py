@@ -132,10 +132,8 @@ class Session:
             self._checker.check(participant, expected, self._job.most_error)
         except ChildError as failure:
             if failure.status == "timeout" and participant.limit < self._job.policy.timeout_seconds:
-                stopped = (
-                    f"stopped after {participant.limit:.3g} s, when the nest as it is written takes {original:.3g}"
-                )
-                raise ChildError("timeout", stopped) from None
+                stopped = f"stopped after {participant.limit:.3g} s"
+                raise ChildError("timeout", f"{stopped}: the nest as it is written takes {original:.3g}") from None
             raise
 
     def _go_on(self, expected: Expected, size: int) -> int:
