@@ -240,7 +240,8 @@ def test_the_worker_refuses_what_is_no_program(tmp_path: Path) -> None:
     worker = CalibrationWorker()
     cores = os.sched_getaffinity(0)
     try:
-        reply = worker.start([str(tmp_path / "no.so")], ["float"] * 3, [1, 1, 1], min(cores))
+        worker.start(["float"] * 3, min(cores))
+        reply = worker.load([str(tmp_path / "no.so")], [1, 1, 1])
     finally:
         # A worker pins its process, which here is that of all tests.
         os.sched_setaffinity(0, cores)
@@ -251,7 +252,9 @@ def test_operands_of_timed_calls_begin_at_different_places_of_their_pages() -> N
     worker = CalibrationWorker()
     cores = os.sched_getaffinity(0)
     try:
-        worker.start([], ["float"] * 3, [5000, 3000, 10], min(cores))
+        worker.start(["float"] * 3, min(cores))
+        worker.load([], [5000, 20, 10])
+        worker.load([], [4000, 3000, 10])
     finally:
         os.sched_setaffinity(0, cores)
     assert [operand.size for operand in worker._operands] == [5000, 3000, 10]

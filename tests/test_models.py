@@ -24,9 +24,9 @@ from polydl.models.graph import Array, Graph
 from polydl.models.kernels import (
     PLACE_OF_NAME,
     KernelOptions,
+    ModelSetting,
     OperatorKernel,
     OperatorNest,
-    ModelSetting,
     as_written,
     named,
     object_of,

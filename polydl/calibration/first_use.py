@@ -11,13 +11,14 @@ import hashlib
 import random
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain, zip_longest
 from pathlib import Path
 
 from polydl.calibration.formulas import fitted_constants
 from polydl.calibration.programs import accepted, grid_sites, packed_site, program
-from polydl.calibration.tables import timed
+from polydl.calibration.tables import CallTimer, timed
 from polydl.contracts import FormulaConstants, GemmShape, GemmSite, Microkernel
 from polydl.errors import ExecutionError
 from polydl.execute.toolchain import Toolchain
@@ -36,7 +37,7 @@ from polydl.system.turns import alone
 
 # Element types of calls that can be timed, with their bytes.
 ELEMENTS = {"float": 4, "double": 8}
-_SECONDS = 4.5
+_SECONDS = 3.5
 # Calls of variants that are compiled and timed at once, how many there are at most of each microkernel and element
 # type, and those of all sizes, which have many tails.
 _CALLS_PER_STEP, _MOST_CALLS, _SPREAD_PER_STEP = 8, 48, 4
@@ -133,7 +134,7 @@ def first_use(
     toolchain: Toolchain,
     *,
     directory: Path | None = None,
-    measure: Measure = timed,
+    measure: Measure | None = None,
     clock: Callable[[], float] = time.perf_counter,
     seconds: float = _SECONDS,
     report: Callable[[int, int], None] | None = None,
@@ -143,12 +144,13 @@ def first_use(
 
     A microkernel is not timed where all constants of its formula are known of this family of processors. These have
     in them what calls in nests wait for; the calls that are timed here are made again and again, and do without.
-    The calls take turns with some of all sizes. No step is begun that would last beyond ``seconds``, judged by the
-    longest before it. What was timed is kept in ``directory`` (that of the machine's speeds) after each step, and an
-    interrupted first use is gone on with by the next one. While another process is at it, this one waits, and takes
-    over what that one has timed. None as well if nothing can be kept. ``report`` gets the steps done and all of them.
-    Before them ``quiet`` is called, which returns once nothing else is at work, and processes that compute beside this
-    one are waited for; that is none of the ``seconds``.
+    The calls take turns with some of all sizes, and with each further step those of before are timed once more. No step
+    is begun that would last beyond ``seconds``, judged by the longest before it. What was timed is kept in
+    ``directory`` (that of the machine's speeds) after each step, and an interrupted first use is gone on with by the
+    next one. While another process is at it, this one waits, and takes over what that one has timed. None as well if
+    nothing can be kept. ``report`` gets the steps done and all of them. Before them ``quiet`` is called, which returns
+    once nothing else is at work, and processes that compute beside this one are waited for; that is none of the
+    ``seconds``.
     """
     directory = directory or default_directory()
     tabulated = {(table.microkernel, table.element) for table in machine.throughputs}
@@ -159,7 +161,7 @@ def first_use(
         return None
     quiet()
     try:
-        with alone(), locked(lock_path(directory, machine.cpu_id)):
+        with alone(), locked(lock_path(directory, machine.cpu_id)), CallTimer() as timer:
             started = clock()
             known = _by_key(read_call_times(directory, machine.cpu_id))
             left = _left(known, calls, versions)
@@ -177,14 +179,18 @@ def first_use(
                 if number and begun - started + longest > seconds:
                     further = [*steps[number:], *further]
                     break
-                times = time_calls(step, machine.vector_bytes, toolchain, measure)
+                times = time_calls(step, machine.vector_bytes, toolchain, measure or timer.time)
                 key = step[0].key
-                known[key] = replace(known[key], calls=(*known[key].calls, *times))
+                before = len(known[key].calls)
+                known[key] = _including(known[key], times)
                 write_call_times(directory, machine.cpu_id, known.values())
-                count += len(times)
+                count += len(known[key].calls) - before
                 longest = max(longest, clock() - begun)
                 if report is not None:
                     report(number + 1, len(steps))
+            with suppress(ExecutionError):
+                for key, cycles in timer.again().items():
+                    known[key] = _including(known[key], _call_times(cycles))
             if left:
                 timed_now = {key: replace(known[key], complete=True) for key in left}
                 known |= _with_constants(timed_now, kernels, core)
@@ -311,7 +317,17 @@ def time_calls(
         cycles = measure(step[0].kernel, [call.site for call in step], vector_bytes, toolchain)
     except ExecutionError:
         return []
+    return _call_times(cycles)
+
+
+def _call_times(cycles: Mapping[GemmShape, float]) -> list[CallTime]:
     return [
         CallTime(shape.m, shape.columns, shape.k, shape.batch, shape.transposed, taken)
         for shape, taken in cycles.items()
     ]
+
+
+def _including(known: CallTimes, times: Iterable[CallTime]) -> CallTimes:
+    """The times with further ones, and with better ones of the same calls."""
+    by_call = {replace(each, cycles=0.0): each for each in (*known.calls, *times)}
+    return replace(known, calls=tuple(by_call.values()))

@@ -34,14 +34,17 @@ def _values(generator: np.random.Generator, element: str, count: int) -> Values:
 class CalibrationWorker:
     """Loaded programs with their operands. Each public method answers the command of its name."""
 
-    def start(self, libraries: list[str], elements: list[str], lengths: list[int], core: int) -> Reply:
-        """Pin this process to the core, load the programs, and fill operands that all of them share.
-
-        ``elements`` and ``lengths`` are those of A, B and C.
-        """
+    def start(self, elements: list[str], core: int) -> Reply:
+        """Pin this process to the core. ``elements`` are those of A, B and C."""
         os.sched_setaffinity(0, {core})
         self._probe = runtime().fma_gflops
+        self._elements = elements
+        self._lengths = [0, 0, 0]
         self._time: list[Any] = []
+        return {}
+
+    def load(self, libraries: list[str], lengths: list[int]) -> Reply:
+        """Load further programs. All share their operands, of so many elements at least."""
         try:
             for path in libraries:
                 library = ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_LOCAL)
@@ -52,9 +55,16 @@ class CalibrationWorker:
                 self._time.append(function)
         except (OSError, AttributeError) as error:
             return {"failed": "unsupported", "message": f"the library can't be used: {error}"}
+        longest = [max(pair) for pair in zip(lengths, self._lengths, strict=True)]
+        if longest != self._lengths:
+            self._lengths = longest
+            self._fill()
+        return {}
+
+    def _fill(self) -> None:
         generator = np.random.default_rng(0)
         self._operands = []
-        for number, (element, length) in enumerate(zip(elements, lengths, strict=True)):
+        for number, (element, length) in enumerate(zip(self._elements, self._lengths, strict=True)):
             # So many bytes after the beginning of a page, so that no run is luckier than another. Operands at the same
             # place of their pages would wait for each other: a load that differs from a store before it in its page
             # alone is taken for one of what that stores.
@@ -64,7 +74,6 @@ class CalibrationWorker:
             operand = space[first : first + length * dtype.itemsize].view(dtype)
             operand[:] = _values(generator, element, operand.size)
             self._operands.append(operand)
-        return {}
 
     def measure(self, calls: list[list[int]], rounds: int, seed: int) -> Reply:
         """For each call (library, site, last m, n, k, batch), in random order, round by round: seconds and probes."""
@@ -108,4 +117,4 @@ class CalibrationWorker:
 
 if __name__ == "__main__":
     worker = CalibrationWorker()
-    serve(int(sys.argv[1]), int(sys.argv[2]), (worker.start, worker.measure, worker.probe))
+    serve(int(sys.argv[1]), int(sys.argv[2]), (worker.start, worker.load, worker.measure, worker.probe))

@@ -9,9 +9,9 @@ from polydl.frontend.child import fork_server
 from polydl.machine import Machine
 from polydl.models.kernels import (
     KernelOptions,
+    ModelSetting,
     OperatorKernel,
     OperatorNest,
-    ModelSetting,
     as_written,
     kernel,
     stored_kernel,
