@@ -119,6 +119,7 @@ void f(int output[128][48][64], const unsigned char input[128][192][4], const si
 """
 
 
+@pytest.mark.amx
 def test_whole_tiles_in_groups_are_fetched(tmp_path: Path) -> None:
     path = tmp_path / "nest.c"
     path.write_text(GROUPS)
