@@ -16,7 +16,7 @@ from polydl import pipeline, registry
 from polydl.calibration.cores import _PAGES, measure_pages, measure_thread_start, page_table
 from polydl.calibration.fit import fitted
 from polydl.calibration.programs import accepted, grid_sites, held_out_sites, rows, timed_calls
-from polydl.calibration.tables import peak_cycles, timed, usual_probe
+from polydl.calibration.tables import CallTimer, peak_cycles, timed, usual_probe
 from polydl.calibration.worker import CalibrationWorker
 from polydl.cli import main
 from polydl.contracts import GemmShape, Microkernel
@@ -221,6 +221,33 @@ def test_a_kernel_that_crashes_is_an_error_too() -> None:
 
     with pytest.raises(ExecutionError, match="SIGSEGV"):
         timed(Crashing(), grid_sites(PLAIN_C, "float", 16)[:1], 64, Toolchain.find())  # type: ignore[arg-type]
+
+
+@pytest.mark.native
+def test_calls_are_timed_again_beside_further_ones_and_after_one_that_crashed() -> None:
+    class Crashing:
+        name = PLAIN_C.name
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(PLAIN_C, name)
+
+        def call(self, *_arguments: object) -> str:
+            return "*(volatile int *)0 = 1;"
+
+    first, second, third = ([site] for site in grid_sites(PLAIN_C, "float", 16)[:3])
+    setting = (find().vector_bytes, Toolchain.find())
+    with CallTimer() as timer:
+        with pytest.raises(ExecutionError, match="SIGSEGV"):
+            timer.time(Crashing(), first, *setting)  # type: ignore[arg-type]
+        assert timer.again() == {}
+        before = timer.time(PLAIN_C, second, *setting)
+        both = timer.time(PLAIN_C, third, *setting)
+        assert set(before) < set(both)
+        assert set(timer.again()[PLAIN_C.name, "float"]) == set(both)
+        programs = timer._programs[PLAIN_C.name, "float"]
+        rounds = {call.shape: len(taken) for call, taken in zip(programs._calls, programs._samples, strict=True)}
+        assert min(rounds[shape] for shape in before) >= 11 + 2 * 4
+        assert min(rounds.values()) >= 11 + 4
 
 
 def test_disturbed_samples_do_not_count() -> None:

@@ -74,8 +74,9 @@ void layer(float y[128][256], const bfloat16 x[128][512], const bfloat16 w[256][
 """
 
 
-@pytest.mark.amx
-@pytest.mark.parametrize("constants", [(), ("w",)], ids=["given each time", "constant"])
+@pytest.mark.parametrize(
+    "constants", [(), pytest.param(("w",), marks=pytest.mark.amx)], ids=["given each time", "constant"]
+)
 def test_constants_of_bfloat16_are_packed_in_pairs(constants: tuple[str, ...], tmp_path: Path) -> None:
     scop = with_constants(parse(tmp_path, LAYER), constants)
     space = build_space(scop, (AMX, AMX_GROUPS), MACHINE)

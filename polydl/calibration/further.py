@@ -20,11 +20,9 @@ from polydl.machine.call_times import CallTime, read_call_times, write_call_time
 from polydl.machine.system import find
 from polydl.system.files import locked
 from polydl.system.interruption import INTERRUPTION
-from polydl.system.process_group import kill_group
+from polydl.system.process_group import wait_for_end
 
 _COMMAND = (sys.executable, "-P", "-m", "polydl.calibration.further")
-# For a process that was told to end: the compilers that it runs are killed first.
-_ENDING_SECONDS = 10.0
 
 
 @contextmanager
@@ -51,16 +49,8 @@ def going_on(first: FirstUse | None) -> Iterator[None]:
     finally:
         if process is not None:
             with INTERRUPTION.deferred():
-                _end(process)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    process.terminate()
-    try:
-        process.wait(_ENDING_SECONDS)
-    except subprocess.TimeoutExpired:
-        kill_group(process.pid)
-        process.wait()
+                process.terminate()
+                wait_for_end(process)
 
 
 def _request(first: FirstUse) -> dict[str, Any]:

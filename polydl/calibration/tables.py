@@ -86,8 +86,12 @@ class CallTimer:
         if key not in self._programs:
             self._programs[key] = self._stack.enter_context(_Programs(kernel, sites[0], vector_bytes, toolchain))
         programs = self._programs[key]
-        first = programs.add(sites)
-        programs.time(first)
+        try:
+            programs.time(programs.add(sites))
+        except ExecutionError:
+            # Its process may have ended. Further calls get another one.
+            del self._programs[key]
+            raise
         return programs.cycles()
 
     def again(self) -> Mapping[tuple[str, str], Mapping[GemmShape, float]]:

@@ -17,7 +17,6 @@ from polydl.models.kernels import (
     stored_kernel,
 )
 from polydl.records.questions import installation
-from polydl.system.sandbox import is_sandboxed, sandboxed
 from polydl.system.side_by_side import answers
 
 Progress = Callable[[int, int], None]
@@ -48,6 +47,5 @@ def optimized_kernels(
 
 def new_kernels(nests: Sequence[OperatorNest], setting: ModelSetting) -> Iterator[tuple[OperatorNest, OperatorKernel]]:
     """Each nest with its kernel, as soon as it is there."""
-    contexts = (fork_server, sandboxed) if is_sandboxed() else (fork_server,)
-    for nest, best in answers(partial(kernel, setting=setting), nests, contexts):
+    for nest, best in answers(partial(kernel, setting=setting), nests, (fork_server,)):
         yield nest, best or as_written(nest, "the process that optimized it ended")

@@ -23,7 +23,6 @@ from polydl.records import answers as kept_answers
 from polydl.records.questions import question
 from polydl.report.documents import optimization_document, to_text, write_report
 from polydl.system.files import write_together
-from polydl.system.sandbox import is_sandboxed, sandboxed
 from polydl.system.side_by_side import answers
 from polydl.workloads import workload
 
@@ -109,7 +108,7 @@ def tune(
     ``fresh``. A nest that is refused, and one of which no candidate passes, is a result as well.
     """
     work = partial(tuned, machine=machine, records=records, fresh=fresh, compiler=compiler, **options)
-    for nest, result in answers(work, nests, (fork_server, sandboxed) if is_sandboxed() else (fork_server,)):
+    for nest, result in answers(work, nests, (fork_server,)):
         ended = "the process that optimized it ended"
         yield result or Tuned(nest, machine.cpu_id, "failed", ended, None, False, 0.0)
 

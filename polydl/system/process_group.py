@@ -13,6 +13,8 @@ from polydl.system.interruption import INTERRUPTION
 
 # For the last of a group that was killed to be gone.
 _DYING_SECONDS = 5.0
+# For a process that was told to end: the programs that it runs are killed first.
+_ENDING_SECONDS = 10.0
 
 
 def run_in_group(
@@ -62,3 +64,12 @@ def kill_group(leader: int) -> None:
     """Kill the process group of its leader, if there is one left."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(leader, signal.SIGKILL)
+
+
+def wait_for_end(process: subprocess.Popen[bytes]) -> None:
+    """Wait for a process that was told to end, and kill its group if it takes long."""
+    try:
+        process.wait(_ENDING_SECONDS)
+    except subprocess.TimeoutExpired:
+        kill_group(process.pid)
+        process.wait()

@@ -15,13 +15,12 @@ from typing import Any, Generic, TypeVar
 from polydl.errors import ResourceError
 from polydl.system.files import temporary_directory
 from polydl.system.interruption import INTERRUPTION
-from polydl.system.process_group import kill_group
+from polydl.system.process_group import wait_for_end
+from polydl.system.sandbox import is_sandboxed, sandboxed
 
 _COMMAND = (sys.executable, "-P", "-m", "polydl.system.side_process")
-# What is timed takes as long as half of what is computed for it. Each process holds some hundreds of MB.
+# More would mostly wait for their turn to time, and each holds some hundreds of MB.
 _MOST_PROCESSES = 8
-# For a process that was told to end: the programs that it runs are killed first.
-_ENDING_SECONDS = 10.0
 
 Task = TypeVar("Task")
 Answer = TypeVar("Answer")
@@ -75,11 +74,7 @@ class _Process(Generic[Task, Answer]):
 
     def wait(self) -> None:
         """Wait for its end, with all that it started."""
-        try:
-            self._process.wait(_ENDING_SECONDS)
-        except subprocess.TimeoutExpired:
-            kill_group(self._process.pid)
-            self._process.wait()
+        wait_for_end(self._process)
 
     def _send(self, message: object) -> None:
         with suppress(OSError):
@@ -106,11 +101,13 @@ def answers(
 ) -> Iterator[tuple[Task, Answer | None]]:
     """Each task with its answer, as soon as it is there, in the order in which they come; None if a process ended.
 
-    There is a process for each core, unless there are fewer tasks. In it, ``work`` is called within ``contexts``; what
-    is in ``polydl.system.turns.alone`` has the machine for itself. All of these, tasks and answers are pickled. Raises
-    what ``work`` raises, and ResourceError if no process can be started.
+    There is a process for each core, unless there are fewer tasks. In it, ``work`` is called within ``contexts``, and
+    ``sandboxed`` if this is; what is in ``polydl.system.turns.alone`` has the machine for itself. ``work``,
+    ``contexts``, tasks and answers are pickled. Raises what ``work`` raises, and ResourceError if no process can be
+    started.
     """
     left = list(reversed(tasks))
+    contexts = (*contexts, sandboxed) if is_sandboxed() else contexts
     processes: list[_Process[Task, Answer]] = []
     with temporary_directory() as folder, _ending(processes):
         for _ in range(min(len(left), len(os.sched_getaffinity(0)), _MOST_PROCESSES)):
