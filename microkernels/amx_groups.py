@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import gcd
 from typing import Literal
 
 from polydl.bfloat16 import ELEMENT as BFLOAT16
@@ -41,6 +40,7 @@ from polydl.microkernels.amx_site import (
     shared,
     types_in_c,
 )
+from polydl.microkernels.group_runs import group_run
 from polydl.microkernels.plain_c import PLAIN_C
 
 # Groups in a tile product below which products in vector registers take no longer.
@@ -62,21 +62,8 @@ def groups_of(site: GemmSite) -> tuple[int, int]:
     They divide the batch of every call. Those of a product are evenly apart in A, all at one distance, and side by side
     in B; where no two are, a product has one.
     """
-    group = site.k[0]
-    for groups in sorted(divisors(gcd(*site.batch)), reverse=True):
-        if groups > SIDE:
-            continue
-        steps = {
-            (site.offsets_a[r + 1] - site.offsets_a[r], site.offsets_b[r + 1] - site.offsets_b[r])
-            for first in range(0, len(site.offsets_a), groups)
-            for r in range(first, first + groups - 1)
-        }
-        if not steps:
-            break
-        [(apart, beside), *others] = steps
-        if not others and beside == group:
-            return groups, apart
-    return 1, 0
+    groups, apart, _ = group_run(site, SIDE, beside=site.k[0])
+    return groups, apart
 
 
 @dataclass(frozen=True)

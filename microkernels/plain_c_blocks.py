@@ -159,11 +159,12 @@ def block_function(
     product: Sequence[str],
     read: Callable[[str], str],
     written: Callable[[str, str], str],
+    together: int = 1,
 ) -> str:
     """A function that reads a block of C, adds the products of a batch, and writes it back.
 
-    ``product`` is the C of one, from ``ar`` and ``br`` into ``c<vector>_<column>``. ``read`` and ``written`` make C
-    that reads the vector at an address, and writes one there.
+    ``product`` is the C of ``together`` of them, from ``ar`` and ``br`` into ``c<vector>_<column>``. ``read`` and
+    ``written`` make C that reads the vector at an address, and writes one there.
     """
     vector = f"{site.prefix}_vector{block.width}"
     cells = [
@@ -181,7 +182,7 @@ def block_function(
             f"long k, long count{more})",
             "{",
             *(f"  {vector} {cell} = {start}{read(place)};" for cell, place in cells),
-            "  for (long r = 0; r < count; ++r) {",
+            f"  for (long r = 0; r < count; {'++r' if together == 1 else f'r += {together}'}) {{",
             f"    const {site.element} *ar = a + {site.prefix}_offsets_a[r];",
             f"    const {site.type_b} *br = b + {site.prefix}_offsets_b[r];",
             *product,

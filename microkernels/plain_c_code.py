@@ -60,7 +60,7 @@ class _Share:
 
     @staticmethod
     def of(site: GemmSite, shape: GemmShape, blocks: int, core: Core) -> _Share:
-        """The share of one of so many blocks."""
+        """The share of one of so many blocks. ``shape`` has as many steps of k as the C of a block takes."""
         lines = -(-site.ahead // (blocks * core.line_bytes))
         steps = shape.k * shape.batch
         fetched = -(-lines // steps)
@@ -127,9 +127,10 @@ class Writer:
     @property
     def ingredients(self) -> Ingredients:
         """What the definitions have, once all of them are known."""
-        return Ingredients(vector_types=tuple(map(self._vector, self.widths)))
+        return Ingredients(vector_types=tuple(map(self.vector_type, self.widths)))
 
-    def _vector(self, width: int) -> VectorType:
+    def vector_type(self, width: int) -> VectorType:
+        """The type of vectors of ``width`` accumulators."""
         name, accumulator = f"{self.site.prefix}_vector{width}", self.site.accumulator
         declaration = (
             f"typedef {accumulator} {name} "
@@ -229,8 +230,13 @@ class Writer:
             return 0
         return followed if alone else stride * len(columns)
 
+    def in_steps(self, shape: GemmShape) -> GemmShape:
+        """The shape with what a block takes at a time as a step of k."""
+        return shape
+
     def _tiled(self, width: int, shape: GemmShape) -> list[str]:
         """Calls for all register blocks; those whose columns lie alike share a function and a loop."""
+        shape = self.in_steps(shape)
         rest = 0 if self.site.copied or self.site.ordered else rest_rows(shape, width)
         tiling = tiling_of(shape, self.width, self.core, rest)
         # Fewer rows than a vector has fill a narrower one, or two overlapping halves of it.

@@ -22,6 +22,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "c": "polydl.microkernels.plain_c:PLAIN_C",
         "c-amx": "polydl.microkernels.amx:AMX",
         "c-amx-groups": "polydl.microkernels.amx_groups:AMX_GROUPS",
+        "c-bf16": "polydl.microkernels.bf16:BF16",
         "c-int16": "polydl.microkernels.int16:INT16",
         "c-int8": "polydl.microkernels.int8:INT8",
         "libxsmm-bf16": "polydl.microkernels.libxsmm_groups:LIBXSMM_BF16",

@@ -188,6 +188,7 @@ def test_what_is_no_product_of_two_bfloat16s_is_left_to_loops(tmp_path: Path) ->
         (LAYER, "c-amx"),
         (LAYER, "libxsmm-bf16"),
         (PAIRS, "libxsmm-bf16"),
+        (PAIRS, "c-bf16"),
     ),
     ids=lambda value: value if len(value) < 20 else value[value.index("void ") + 5 : value.index("(float")],
     quick=2,

@@ -42,6 +42,21 @@ NARROW = PRODUCT.replace("const float", "const bfloat16").replace(
     "a[i][k] * b[k][j]", "bfloat16_to_float(a[i][k]) * bfloat16_to_float(b[k][j])"
 )
 NARROW = f"#include <polydl/bfloat16.h>\n{NARROW}"
+# The same with two steps of k side by side.
+PAIRS = f"""\
+#include <polydl/bfloat16.h>
+void product(float out[{ROWS}][{ROWS}], const bfloat16 a[{ROWS}][{ROWS // 2}][2],
+             const bfloat16 b[{ROWS // 2}][{ROWS}][2])
+{{
+#pragma scop
+  for (int i = 0; i < {ROWS}; ++i)
+    for (int j = 0; j < {ROWS}; ++j)
+      for (int k = 0; k < {ROWS // 2}; ++k)
+        for (int q = 0; q < 2; ++q)
+          out[i][j] += bfloat16_to_float(a[i][k][q]) * bfloat16_to_float(b[k][j][q]);
+#pragma endscop
+}}
+"""
 # Operands that are denormal with an ordinary partner, and ordinary ones whose products are denormal.
 DENORMAL = ((2.0**-130, 2.0**20), (2.0**-70, 2.0**-70))
 
@@ -112,18 +127,19 @@ def test_a_reciprocal_of_a_large_divisor_loses_bits(level: Numerics, tmp_path: P
 
 @pytest.mark.slow
 @pytest.mark.avx512
-def test_products_of_bfloat16s_take_denormal_operands_for_zero(tmp_path: Path) -> None:
-    name = "libxsmm-bf16"
+@pytest.mark.parametrize("name", ["libxsmm-bf16", "c-bf16"])
+def test_products_of_bfloat16s_take_denormal_operands_for_zero(name: str, tmp_path: Path) -> None:
     microkernel: Microkernel = registry.load("microkernels", name)
     if microkernel.unavailable():
         pytest.skip(str(microkernel.unavailable()))
-    scop = parse(tmp_path, NARROW)
+    scop = parse(tmp_path, PAIRS if name == "c-bf16" else NARROW)
     kernels = (
         kernel_with(scop, "reassociated"),
         kernel_with(scop, "bounded", "numbers below 1.2e-38 as zeros", microkernel=name),
     )
     for left, right, kept in ((*DENORMAL[0], False), (2.0**-120, 2.0**20, True)):
-        a, b = (bfloat16.from_float(np.full((ROWS, ROWS), value)) for value in (left, right))
+        shapes = [array.extents for array in scop.arrays if array.element == bfloat16.ELEMENT]
+        a, b = (bfloat16.from_float(np.full(*each)) for each in zip(shapes, (left, right), strict=True))
         source, plain, result = (np.zeros((ROWS, ROWS), np.float32) for _ in range(3))
         for function, out in zip(functions(scop, tmp_path, *kernels), (source, plain, result), strict=True):
             function(out=out, a=a, b=b)

@@ -89,7 +89,8 @@ def test_a_name_like_no_other_gets_no_guess() -> None:
     with pytest.raises(OptionError) as caught:
         registry.load("microkernels", "zzzz")
     assert (caught.value.remedy or "") == (
-        "The known microkernels are libxsmm, c, c-amx, c-amx-groups, c-int16, c-int8, libxsmm-bf16, libxsmm-int8"
+        "The known microkernels are libxsmm, c, c-amx, c-amx-groups, c-bf16, c-int16, c-int8, libxsmm-bf16, "
+        "libxsmm-int8"
     )
 
 

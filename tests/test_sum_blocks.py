@@ -54,6 +54,7 @@ def test_vectors_run_along_the_sum_with_rows_of_both_operands_inside(tmp_path: P
     assert costs == sorted(costs)
 
 
+@pytest.mark.amx
 def test_blocks_stand_beside_calls_that_take_rows_by_rows(tmp_path: Path) -> None:
     scop = rows(tmp_path, m=256, n=256)
     space = build_space(scop, (AMX,), machine_with(1, 64))

@@ -89,6 +89,9 @@ class Core:
     bfloat16_pair_slowdown: float
     #: The same for four steps of bytes. Measured by ``polydl calibrate``.
     byte_group_slowdown: float
+    #: How many times as long as a step of float ``c-bf16`` takes for a pair of steps of bfloat16s. Measured by ``polydl
+    #: calibrate``.
+    bfloat16_dot_slowdown: float
     #: How many times as long products take whose operands are widened to float first. Measured by ``polydl calibrate``.
     widened_slowdown: float
     #: How many times as long products take whose elements have no vectors of their own in ``c``, over one vector of
@@ -219,9 +222,9 @@ class Core:
     #: Steps of k by which ``c`` prefetches each column of its second operand, 0 for not at all, where rows are few and
     #: columns lie a page or more apart. To measure: products of few rows with every distance.
     column_ahead_steps: int
-    #: Groups of four steps of k by which ``c-int8`` prefetches its first operand. To measure: long products of bytes
-    #: with every distance.
-    byte_ahead_groups: int
+    #: Groups of steps of k by which ``c-int8`` and ``c-bf16`` prefetch their first operand. To measure: long products
+    #: of bytes with every distance.
+    ahead_groups: int
     #: Columns by which a tile that is copied between the steps of a product is prefetched before that. To measure:
     #: products that copy tiles from memory, with every distance.
     copy_ahead_columns: int

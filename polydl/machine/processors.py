@@ -165,6 +165,7 @@ _X86: Mapping[str, Any] = MappingProxyType(
         "group_copy_cycles": 0.15,
         "bfloat16_pair_slowdown": 4.2,
         "byte_group_slowdown": 1.2,
+        "bfloat16_dot_slowdown": 1.0,
         "widened_slowdown": 1.1,
         "scalar_slowdown": 2.0,
         "short_pair_slowdown": 1.25,
@@ -198,7 +199,7 @@ _X86: Mapping[str, Any] = MappingProxyType(
         "prefetch_busy_streams": 8,
         "prefetch_lost_slowdown": 2.0,
         "column_ahead_steps": 64,
-        "byte_ahead_groups": 8,
+        "ahead_groups": 8,
         "transform_ahead_rows": 4,
         "exposed_page_share": 0.25,
         "exposed_first_share": 0.1,
@@ -233,6 +234,7 @@ _NEON: Mapping[str, Any] = MappingProxyType(
         # Pairs of bfloat16s are two steps of floats; bytes have their dot products, as fast as those of floats.
         "bfloat16_pair_slowdown": 2.0,
         "byte_group_slowdown": 1.0,
+        "bfloat16_dot_slowdown": 2.0,
         # 24 multiply-adds of a block and four vectors to widen. Products of integers, and widening, one in a cycle.
         "widened_slowdown": 1.17,
         "scalar_slowdown": 2.0,
@@ -269,7 +271,7 @@ _NEON: Mapping[str, Any] = MappingProxyType(
         "last_cache_ahead_steps": 8,
         "memory_ahead_steps": 24,
         "column_ahead_steps": 96,
-        "byte_ahead_groups": 8,
+        "ahead_groups": 8,
         "copy_ahead_columns": 6,
         "transform_ahead_rows": 4,
         # The second cache's latency twice: for the line, and for the one by which a step is known.

@@ -10,20 +10,21 @@
 static struct polydl_team polydl_team;
 static const long polydl_gemm0_offsets_a[34] = {0, 256, 512, 768, 1024, 1280, 1536, 1792, 2048, 2304, 2560, 2816, 3072, 3328, 3584, 3840, 4096, 4352, 4608, 4864, 5120, 5376, 5632, 5888, 6144, 6400, 6656, 6912, 7168, 7424, 7680, 7936, 0, 256};
 static const long polydl_gemm0_offsets_b[32] = {0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60, 64, 68, 72, 76, 80, 84, 88, 92, 96, 100, 104, 108, 112, 116, 120, 124};
-typedef int polydl_gemm0_vector16 __attribute__((vector_size(64), aligned(1), may_alias));
-typedef unsigned int polydl_gemm0_unsigned16 __attribute__((vector_size(64)));
-typedef int polydl_gemm0_four __attribute__((aligned(1), may_alias));
+typedef int polydl_gemm0_vector16 __attribute__((vector_size(64), aligned(sizeof(int)), may_alias));
+typedef int polydl_gemm0_groups16 __attribute__((vector_size(64), aligned(1), may_alias));
+typedef int polydl_gemm0_group __attribute__((aligned(1), may_alias));
 #if (defined __AVX512VNNI__)
 #include <immintrin.h>
 #endif
-static inline polydl_gemm0_vector16 polydl_gemm0_dot(polydl_gemm0_vector16 sum, polydl_gemm0_vector16 plain, polydl_gemm0_vector16 with_sign)
+static inline polydl_gemm0_vector16 polydl_gemm0_dot(polydl_gemm0_vector16 sum, polydl_gemm0_groups16 a, polydl_gemm0_groups16 b)
 {
 #if defined __AVX512VNNI__
-  return (polydl_gemm0_vector16)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)plain, (__m512i)with_sign);
+  return (polydl_gemm0_vector16)_mm512_dpbusd_epi32((__m512i)sum, (__m512i)b, (__m512i)a);
 #else
+  typedef unsigned int polydl_gemm0_bits16 __attribute__((vector_size(64)));
   for (int byte = 0; byte < 4; ++byte)
-    sum += (polydl_gemm0_vector16)(((polydl_gemm0_unsigned16)plain >> 8 * byte) & 255) *
-           ((polydl_gemm0_vector16)((polydl_gemm0_unsigned16)with_sign << (24 - 8 * byte)) >> 24);
+    sum += (polydl_gemm0_vector16)(((polydl_gemm0_bits16)b >> 8 * byte) & 255) *
+           ((polydl_gemm0_vector16)((polydl_gemm0_bits16)a << (24 - 8 * byte)) >> 24);
   return sum;
 #endif
 }
@@ -46,38 +47,42 @@ static inline void polydl_gemm0_block0_2x8(const signed char *a, const unsigned 
   polydl_gemm0_vector16 c1_6 = *(polydl_gemm0_vector16 *)(c + 784);
   polydl_gemm0_vector16 c0_7 = *(polydl_gemm0_vector16 *)(c + 896);
   polydl_gemm0_vector16 c1_7 = *(polydl_gemm0_vector16 *)(c + 912);
-  for (long r = 0; r < count; ++r) {
+  for (long r = 0; r < count; r += 32) {
     const signed char *ar = a + polydl_gemm0_offsets_a[r];
     const unsigned char *br = b + polydl_gemm0_offsets_b[r];
     (void)k;
-    __builtin_prefetch(ar + (2048));
-    __builtin_prefetch(ar + (2112));
-    const polydl_gemm0_vector16 a0 = *(const polydl_gemm0_vector16 *)(ar + 0);
-    const polydl_gemm0_vector16 a1 = *(const polydl_gemm0_vector16 *)(ar + 64);
-    const polydl_gemm0_vector16 b0 = *(const polydl_gemm0_four *)(br + 0) + (polydl_gemm0_vector16){0};
-    c0_0 = polydl_gemm0_dot(c0_0, b0, a0);
-    c1_0 = polydl_gemm0_dot(c1_0, b0, a1);
-    const polydl_gemm0_vector16 b1 = *(const polydl_gemm0_four *)(br + 128) + (polydl_gemm0_vector16){0};
-    c0_1 = polydl_gemm0_dot(c0_1, b1, a0);
-    c1_1 = polydl_gemm0_dot(c1_1, b1, a1);
-    const polydl_gemm0_vector16 b2 = *(const polydl_gemm0_four *)(br + 256) + (polydl_gemm0_vector16){0};
-    c0_2 = polydl_gemm0_dot(c0_2, b2, a0);
-    c1_2 = polydl_gemm0_dot(c1_2, b2, a1);
-    const polydl_gemm0_vector16 b3 = *(const polydl_gemm0_four *)(br + 384) + (polydl_gemm0_vector16){0};
-    c0_3 = polydl_gemm0_dot(c0_3, b3, a0);
-    c1_3 = polydl_gemm0_dot(c1_3, b3, a1);
-    const polydl_gemm0_vector16 b4 = *(const polydl_gemm0_four *)(br + 512) + (polydl_gemm0_vector16){0};
-    c0_4 = polydl_gemm0_dot(c0_4, b4, a0);
-    c1_4 = polydl_gemm0_dot(c1_4, b4, a1);
-    const polydl_gemm0_vector16 b5 = *(const polydl_gemm0_four *)(br + 640) + (polydl_gemm0_vector16){0};
-    c0_5 = polydl_gemm0_dot(c0_5, b5, a0);
-    c1_5 = polydl_gemm0_dot(c1_5, b5, a1);
-    const polydl_gemm0_vector16 b6 = *(const polydl_gemm0_four *)(br + 768) + (polydl_gemm0_vector16){0};
-    c0_6 = polydl_gemm0_dot(c0_6, b6, a0);
-    c1_6 = polydl_gemm0_dot(c1_6, b6, a1);
-    const polydl_gemm0_vector16 b7 = *(const polydl_gemm0_four *)(br + 896) + (polydl_gemm0_vector16){0};
-    c0_7 = polydl_gemm0_dot(c0_7, b7, a0);
-    c1_7 = polydl_gemm0_dot(c1_7, b7, a1);
+    for (long l = 0; l < 32; ++l) {
+      const signed char *al = ar + l * 256;
+      const unsigned char *bl = br + l * 4;
+      __builtin_prefetch(al + (2048));
+      __builtin_prefetch(al + (2112));
+      const polydl_gemm0_groups16 a0 = *(const polydl_gemm0_groups16 *)(al + 0);
+      const polydl_gemm0_groups16 a1 = *(const polydl_gemm0_groups16 *)(al + 64);
+      const polydl_gemm0_groups16 b0 = *(const polydl_gemm0_group *)(bl + 0) + (polydl_gemm0_groups16){0};
+      c0_0 = polydl_gemm0_dot(c0_0, a0, b0);
+      c1_0 = polydl_gemm0_dot(c1_0, a1, b0);
+      const polydl_gemm0_groups16 b1 = *(const polydl_gemm0_group *)(bl + 128) + (polydl_gemm0_groups16){0};
+      c0_1 = polydl_gemm0_dot(c0_1, a0, b1);
+      c1_1 = polydl_gemm0_dot(c1_1, a1, b1);
+      const polydl_gemm0_groups16 b2 = *(const polydl_gemm0_group *)(bl + 256) + (polydl_gemm0_groups16){0};
+      c0_2 = polydl_gemm0_dot(c0_2, a0, b2);
+      c1_2 = polydl_gemm0_dot(c1_2, a1, b2);
+      const polydl_gemm0_groups16 b3 = *(const polydl_gemm0_group *)(bl + 384) + (polydl_gemm0_groups16){0};
+      c0_3 = polydl_gemm0_dot(c0_3, a0, b3);
+      c1_3 = polydl_gemm0_dot(c1_3, a1, b3);
+      const polydl_gemm0_groups16 b4 = *(const polydl_gemm0_group *)(bl + 512) + (polydl_gemm0_groups16){0};
+      c0_4 = polydl_gemm0_dot(c0_4, a0, b4);
+      c1_4 = polydl_gemm0_dot(c1_4, a1, b4);
+      const polydl_gemm0_groups16 b5 = *(const polydl_gemm0_group *)(bl + 640) + (polydl_gemm0_groups16){0};
+      c0_5 = polydl_gemm0_dot(c0_5, a0, b5);
+      c1_5 = polydl_gemm0_dot(c1_5, a1, b5);
+      const polydl_gemm0_groups16 b6 = *(const polydl_gemm0_group *)(bl + 768) + (polydl_gemm0_groups16){0};
+      c0_6 = polydl_gemm0_dot(c0_6, a0, b6);
+      c1_6 = polydl_gemm0_dot(c1_6, a1, b6);
+      const polydl_gemm0_groups16 b7 = *(const polydl_gemm0_group *)(bl + 896) + (polydl_gemm0_groups16){0};
+      c0_7 = polydl_gemm0_dot(c0_7, a0, b7);
+      c1_7 = polydl_gemm0_dot(c1_7, a1, b7);
+    }
   }
   *(polydl_gemm0_vector16 *)(c + 0) = c0_0;
   *(polydl_gemm0_vector16 *)(c + 16) = c1_0;
@@ -99,7 +104,7 @@ static inline void polydl_gemm0_block0_2x8(const signed char *a, const unsigned 
 static void polydl_gemm0_run_000(const signed char *a, const unsigned char *b, int *c, long count)
 {
   for (int i = 0; i < 2; ++i) {
-    polydl_gemm0_block0_2x8(a + 0, b + polydl_gemm0_starts0[i], c + 0 + polydl_gemm0_starts0[i], 4, count);
+    polydl_gemm0_block0_2x8(a + 0, b + polydl_gemm0_starts0[i], c + 0 + polydl_gemm0_starts0[i], 1, count);
   }
 }
 static void polydl_gemm0_run(const signed char *a, const unsigned char *b, int *c, int last_m, int last_n, int last_k, long count, int first)

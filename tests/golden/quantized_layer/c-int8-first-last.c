@@ -45,22 +45,23 @@ static inline void polydl_gemm5_after(const struct polydl_gemm5_operands *operan
 }
 static const long polydl_gemm5_offsets_a[18] = {0, 128, 256, 384, 512, 640, 768, 896, 1024, 1152, 1280, 1408, 1536, 1664, 1792, 1920, 0, 128};
 static const long polydl_gemm5_offsets_b[16] = {0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60};
-typedef int polydl_gemm5_vector8 __attribute__((vector_size(32), aligned(1), may_alias));
-typedef unsigned int polydl_gemm5_unsigned8 __attribute__((vector_size(32)));
-typedef int polydl_gemm5_four __attribute__((aligned(1), may_alias));
+typedef int polydl_gemm5_vector8 __attribute__((vector_size(32), aligned(sizeof(int)), may_alias));
+typedef int polydl_gemm5_groups8 __attribute__((vector_size(32), aligned(1), may_alias));
+typedef int polydl_gemm5_group __attribute__((aligned(1), may_alias));
 #if (defined __AVX512VNNI__ && defined __AVX512VL__) || (defined __AVXVNNI__)
 #include <immintrin.h>
 #endif
-static inline polydl_gemm5_vector8 polydl_gemm5_dot(polydl_gemm5_vector8 sum, polydl_gemm5_vector8 plain, polydl_gemm5_vector8 with_sign)
+static inline polydl_gemm5_vector8 polydl_gemm5_dot(polydl_gemm5_vector8 sum, polydl_gemm5_groups8 a, polydl_gemm5_groups8 b)
 {
 #if defined __AVX512VNNI__ && defined __AVX512VL__
-  return (polydl_gemm5_vector8)_mm256_dpbusd_epi32((__m256i)sum, (__m256i)plain, (__m256i)with_sign);
+  return (polydl_gemm5_vector8)_mm256_dpbusd_epi32((__m256i)sum, (__m256i)b, (__m256i)a);
 #elif defined __AVXVNNI__
-  return (polydl_gemm5_vector8)_mm256_dpbusd_avx_epi32((__m256i)sum, (__m256i)plain, (__m256i)with_sign);
+  return (polydl_gemm5_vector8)_mm256_dpbusd_avx_epi32((__m256i)sum, (__m256i)b, (__m256i)a);
 #else
+  typedef unsigned int polydl_gemm5_bits8 __attribute__((vector_size(32)));
   for (int byte = 0; byte < 4; ++byte)
-    sum += (polydl_gemm5_vector8)(((polydl_gemm5_unsigned8)plain >> 8 * byte) & 255) *
-           ((polydl_gemm5_vector8)((polydl_gemm5_unsigned8)with_sign << (24 - 8 * byte)) >> 24);
+    sum += (polydl_gemm5_vector8)(((polydl_gemm5_bits8)b >> 8 * byte) & 255) *
+           ((polydl_gemm5_vector8)((polydl_gemm5_bits8)a << (24 - 8 * byte)) >> 24);
   return sum;
 #endif
 }
@@ -84,32 +85,36 @@ static inline void polydl_gemm5_block0_2x6(const signed char *a, const unsigned 
   polydl_gemm5_vector8 c1_4 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 72);
   polydl_gemm5_vector8 c0_5 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 80);
   polydl_gemm5_vector8 c1_5 = first ? (polydl_gemm5_vector8){0} : *(polydl_gemm5_vector8 *)(c + 88);
-  for (long r = 0; r < count; ++r) {
+  for (long r = 0; r < count; r += 16) {
     const signed char *ar = a + polydl_gemm5_offsets_a[r];
     const unsigned char *br = b + polydl_gemm5_offsets_b[r];
     (void)k;
-    __builtin_prefetch(ar + (1024));
-    __builtin_prefetch(ar + (1056));
-    const polydl_gemm5_vector8 a0 = *(const polydl_gemm5_vector8 *)(ar + 0);
-    const polydl_gemm5_vector8 a1 = *(const polydl_gemm5_vector8 *)(ar + 32);
-    const polydl_gemm5_vector8 b0 = *(const polydl_gemm5_four *)(br + 0) + (polydl_gemm5_vector8){0};
-    c0_0 = polydl_gemm5_dot(c0_0, b0, a0);
-    c1_0 = polydl_gemm5_dot(c1_0, b0, a1);
-    const polydl_gemm5_vector8 b1 = *(const polydl_gemm5_four *)(br + 64) + (polydl_gemm5_vector8){0};
-    c0_1 = polydl_gemm5_dot(c0_1, b1, a0);
-    c1_1 = polydl_gemm5_dot(c1_1, b1, a1);
-    const polydl_gemm5_vector8 b2 = *(const polydl_gemm5_four *)(br + 128) + (polydl_gemm5_vector8){0};
-    c0_2 = polydl_gemm5_dot(c0_2, b2, a0);
-    c1_2 = polydl_gemm5_dot(c1_2, b2, a1);
-    const polydl_gemm5_vector8 b3 = *(const polydl_gemm5_four *)(br + 192) + (polydl_gemm5_vector8){0};
-    c0_3 = polydl_gemm5_dot(c0_3, b3, a0);
-    c1_3 = polydl_gemm5_dot(c1_3, b3, a1);
-    const polydl_gemm5_vector8 b4 = *(const polydl_gemm5_four *)(br + 256) + (polydl_gemm5_vector8){0};
-    c0_4 = polydl_gemm5_dot(c0_4, b4, a0);
-    c1_4 = polydl_gemm5_dot(c1_4, b4, a1);
-    const polydl_gemm5_vector8 b5 = *(const polydl_gemm5_four *)(br + 320) + (polydl_gemm5_vector8){0};
-    c0_5 = polydl_gemm5_dot(c0_5, b5, a0);
-    c1_5 = polydl_gemm5_dot(c1_5, b5, a1);
+    for (long l = 0; l < 16; ++l) {
+      const signed char *al = ar + l * 128;
+      const unsigned char *bl = br + l * 4;
+      __builtin_prefetch(al + (1024));
+      __builtin_prefetch(al + (1056));
+      const polydl_gemm5_groups8 a0 = *(const polydl_gemm5_groups8 *)(al + 0);
+      const polydl_gemm5_groups8 a1 = *(const polydl_gemm5_groups8 *)(al + 32);
+      const polydl_gemm5_groups8 b0 = *(const polydl_gemm5_group *)(bl + 0) + (polydl_gemm5_groups8){0};
+      c0_0 = polydl_gemm5_dot(c0_0, a0, b0);
+      c1_0 = polydl_gemm5_dot(c1_0, a1, b0);
+      const polydl_gemm5_groups8 b1 = *(const polydl_gemm5_group *)(bl + 64) + (polydl_gemm5_groups8){0};
+      c0_1 = polydl_gemm5_dot(c0_1, a0, b1);
+      c1_1 = polydl_gemm5_dot(c1_1, a1, b1);
+      const polydl_gemm5_groups8 b2 = *(const polydl_gemm5_group *)(bl + 128) + (polydl_gemm5_groups8){0};
+      c0_2 = polydl_gemm5_dot(c0_2, a0, b2);
+      c1_2 = polydl_gemm5_dot(c1_2, a1, b2);
+      const polydl_gemm5_groups8 b3 = *(const polydl_gemm5_group *)(bl + 192) + (polydl_gemm5_groups8){0};
+      c0_3 = polydl_gemm5_dot(c0_3, a0, b3);
+      c1_3 = polydl_gemm5_dot(c1_3, a1, b3);
+      const polydl_gemm5_groups8 b4 = *(const polydl_gemm5_group *)(bl + 256) + (polydl_gemm5_groups8){0};
+      c0_4 = polydl_gemm5_dot(c0_4, a0, b4);
+      c1_4 = polydl_gemm5_dot(c1_4, a1, b4);
+      const polydl_gemm5_groups8 b5 = *(const polydl_gemm5_group *)(bl + 320) + (polydl_gemm5_groups8){0};
+      c0_5 = polydl_gemm5_dot(c0_5, a0, b5);
+      c1_5 = polydl_gemm5_dot(c1_5, a1, b5);
+    }
   }
   if (last) {
     { int sums[16] __attribute__((aligned(64)));
@@ -154,13 +159,13 @@ static inline void polydl_gemm5_block0_2x6(const signed char *a, const unsigned 
 static void polydl_gemm5_run_000(const signed char *a, const unsigned char *b, int *c, long count, int first, int last, const struct polydl_gemm5_operands *operands)
 {
   for (int i = 0; i < 8; ++i) {
-    polydl_gemm5_block0_2x6(a + 0, b + polydl_gemm5_starts0[i], c + 0 + polydl_gemm5_starts1[i], 4, count, first, last, operands, polydl_gemm5_starts2[i], 0);
+    polydl_gemm5_block0_2x6(a + 0, b + polydl_gemm5_starts0[i], c + 0 + polydl_gemm5_starts1[i], 1, count, first, last, operands, polydl_gemm5_starts2[i], 0);
   }
 }
 static void polydl_gemm5_run_010(const signed char *a, const unsigned char *b, int *c, long count, int first, int last, const struct polydl_gemm5_operands *operands)
 {
   for (int i = 0; i < 4; ++i) {
-    polydl_gemm5_block0_2x6(a + 0, b + polydl_gemm5_starts3[i], c + 0 + polydl_gemm5_starts4[i], 4, count, first, last, operands, polydl_gemm5_starts5[i], 0);
+    polydl_gemm5_block0_2x6(a + 0, b + polydl_gemm5_starts3[i], c + 0 + polydl_gemm5_starts4[i], 1, count, first, last, operands, polydl_gemm5_starts5[i], 0);
   }
 }
 static void polydl_gemm5_run(const signed char *a, const unsigned char *b, int *c, int last_m, int last_n, int last_k, long count, int first, int last, const struct polydl_gemm5_operands *operands)
