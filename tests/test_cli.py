@@ -111,6 +111,13 @@ def test_a_macro_changes_the_nest(polydl: Any, matmul: str) -> None:
     assert {each["name"]: each["extents"] for each in found["arrays"]} == {"A": [96, 80], "B": [80, 24], "C": [96, 24]}
 
 
+@pytest.mark.native
+def test_several_microkernels_are_tried(polydl: Any, matmul: str) -> None:
+    document = polydl("variants", matmul, "--microkernel", "c,libxsmm", "--json", "-").document
+    steps = [step for variant in document["variants"] for step in variant["steps"]]
+    assert {step["name"] for step in steps if step["step"] == "use_microkernel"} == {"c", "libxsmm"}
+
+
 def test_no_run_stops_after_ranking(polydl: Any, matmul: str) -> None:
     ended = polydl(
         "optimize", matmul, "--no-run", "--threads", "1", "--max-variants", "12", "--top-k", "3", "--json", "-"
@@ -268,6 +275,7 @@ def test_doctor_reports_every_component(polydl: Any) -> None:
         (("optimize", "absent.c"), "absent.c"),
         (("optimize", "matmul.c", "--ranker", "tarot"), "cost-model"),
         (("optimize", "matmul.c", "--microkernel", "magic"), "libxsmm"),
+        (("optimize", "matmul.c", "--microkernel", "c,auto"), "'auto' is not one"),
         (("optimize", "matmul.c", "--cache-sizes", "1M,32K"), "--cache-sizes 1M,32K"),
         (("optimize", "matmul.c", "--cache-sizes", "large"), "'large' is not a cache size"),
         (("optimize", "matmul.c", "--compiler", "no-such-cc"), "no-such-cc"),

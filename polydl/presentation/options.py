@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,20 +31,34 @@ LAYOUTS = ("blocked", "nchw", "nhwc", "row-major")
 ELEMENTS = ("float", "bfloat16")
 PADDINGS = ("stored", "skipped")
 WEIGHTS = ("prepared", "each-call")
+# Stand for all microkernels that fit, and for none.
+_NO_NAMES = ("auto", "none")
 
 
 def _plug_in(group: str, *others: str) -> Callable[[click.Context, click.Parameter, str], str]:
     """Accepts the names of a group's plug-ins, and ``others`` that stand for a choice of polydl's own."""
 
     def known_name(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
-        from polydl import registry
-
-        known = (*others, *registry.names(group))
-        if value not in known:
-            raise OptionError(f"{value!r} is not one of the known {group}", remedy=f"choose from {', '.join(known)}")
+        _require_known((value,), group, others)
         return value
 
     return known_name
+
+
+def _microkernels(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
+    """Accepts one, or several with commas between them."""
+    names = value.split(",")
+    _require_known(names, "microkernels", _NO_NAMES if len(names) == 1 else ())
+    return value
+
+
+def _require_known(names: Sequence[str], group: str, others: Sequence[str]) -> None:
+    from polydl import registry
+
+    known = (*others, *registry.names(group))
+    for name in names:
+        if name not in known:
+            raise OptionError(f"{name!r} is not one of the known {group}", remedy=f"choose from {', '.join(known)}")
 
 
 def _cache_sizes(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
@@ -122,11 +136,11 @@ search_options = _gathered(
     "search",
     SearchOptions,
     click.option(
-        "--microkernel", callback=_plug_in("microkernels", "auto", "none"), default="auto", show_default=True,
-        shell_complete=plug_ins("microkernels", "auto", "none"),
-        metavar="NAME",
+        "--microkernel", callback=_microkernels, default="auto", show_default=True,
+        shell_complete=plug_ins("microkernels", *_NO_NAMES),
+        metavar="NAMES",
         help="What computes the innermost loops: "
-        f"{', '.join(GROUPS['microkernels'])}, auto (all that fit) or none.",
+        f"{', '.join(GROUPS['microkernels'])}, several with commas between them, auto (all that fit) or none.",
     ),
     click.option(
         "--max-variants", type=click.IntRange(min=1), default=400, show_default=True, metavar="N",
