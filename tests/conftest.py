@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 from collections.abc import Generator, Iterator
 from contextlib import suppress
 from itertools import product
 from pathlib import Path
 
 import pytest
+from compiled_once import before_compilers
 from few_samples import EXAMINED, FEW, RATIO, VARIANTS_WIN, write_command
 from hypothesis import HealthCheck, settings
 
@@ -39,6 +41,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--complete", action="store_true", help="a skipped test fails, unless nothing can be done")
     parser.addoption("--without-polybench", action="store_true", help="PolyBench could not be fetched")
     parser.addoption("--update-golden", action="store_true", help="write the generated C to tests/golden")
+
+
+_COMPILED = pytest.StashKey[Path | None]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Processes of the tests compile the same text once between them."""
+    config.stash[_COMPILED] = None if "PYTEST_XDIST_WORKER" in os.environ else before_compilers()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    folder = config.stash[_COMPILED]
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 # Parts of the reasons for what no installation brings, which CONTRIBUTING.md lists.

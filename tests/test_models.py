@@ -365,7 +365,8 @@ def test_kernels_prepare_the_weights_of_a_linear_layer(tmp_path: Path) -> None:
 def test_a_kernel_that_can_not_be_kept_is_taken_all_the_same(tmp_path: Path) -> None:
     (tmp_path / "answers").mkdir()
     (tmp_path / "answers").chmod(0o777)
-    nest = OperatorNest("void kernel(float a[64]) {\n  for (int i = 0; i < 64; ++i)\n    a[i] = 2.0f * a[i];\n}\n")
+    loop = "for (int i = 0; i < 64; ++i)\n    b[i] = 2.0f * a[i];"
+    nest = OperatorNest(f"void kernel(float b[64], const float a[64]) {{\n  {loop}\n}}\n")
     machine, options = polydl.Machine.detect(threads=1), KernelOptions(top_k=1, max_variants=2, records=tmp_path)
     with pytest.warns(UserWarning, match=r"optimizes kernel_\w+ again: .*: the result is not kept: others than"):
         kernels = optimized_kernels([nest], machine, options)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 from loops_by_hand import access, adds, at, c, call, loop, of_calls, sets, times
 
+from polydl import bfloat16
 from polydl.codegen.context import CallFacts, EpilogueFacts
 from polydl.codegen.loop_ir import Assign, Body, Call, For, at_file_scope, nodes
 from polydl.codegen.passes import epilogue
@@ -16,7 +17,8 @@ from polydl.codegen.values import Apply, Binary, Cast, Conditional, Constant, El
 from polydl.plan.epilogue import EpilogueOperand
 
 # The product adds to C[i][j] over k. Rows of a block are along j, columns along i, in two rows of twelve.
-OUTPUT = EpilogueOperand(access("C", (1, 0, 0, 0), (0, 1, 0, 0)), "float", 4, True, True, 1, 40, (0, 1000))
+PLACES = (1, 0, 0, 0), (0, 1, 0, 0)
+OUTPUT = EpilogueOperand(access("C", *PLACES), "float", 4, True, True, 1, 40, (0, 1000))
 BIAS = EpilogueOperand(access("b", (0, 1, 0, 0)), "float", 4, False, False, 1, 0, (0, 0))
 SCALE = EpilogueOperand(access("s", (2, 0, 0, 0)), "double", 8, False, False, 0, 2, (0, 50))
 TURNED = EpilogueOperand(access("t", (0, 3, 0, 0)), "float", 4, False, False, 3, 0, (0, 0))
@@ -39,17 +41,18 @@ def facts(
     )
 
 
-def finishing(known: EpilogueFacts) -> Body:
+def finishing(known: EpilogueFacts, *, flushes: bool = False) -> Body:
     """The call in its loops."""
     run = call("S", "i", "j", "k", a=at("A", "i"))
     return epilogue.run(
-        (loop("i", 0, 7, loop("j", 1, 7, loop("k", 2, 3, run))),), of_calls(S=CallFacts(epilogue=known))
+        (loop("i", 0, 7, loop("j", 1, 7, loop("k", 2, 3, run))),),
+        of_calls(S=CallFacts(epilogue=known, flushes=flushes)),
     )
 
 
-def functions(known: EpilogueFacts) -> dict[str, list[str]]:
+def functions(known: EpilogueFacts, *, flushes: bool = False) -> dict[str, list[str]]:
     """The lines of what is at file scope, by its name."""
-    scope = at_file_scope(finishing(known))
+    scope = at_file_scope(finishing(known, flushes=flushes))
     return {each.name: [line.strip() for line in definition(each).splitlines()] for each in scope}
 
 
@@ -104,6 +107,37 @@ def test_a_vector_holds_as_many_rows_as_the_widest_elements_let(element: str, el
     scale = replace(SCALE, element=element, element_bytes=element_bytes)
     found = functions(facts(sets("T", C, times(C, S)), operands=(OUTPUT, scale)))
     assert f"#pragma omp simd simdlen({lanes})" in found["gemm_finished"]
+
+
+def test_results_are_rounded_to_bfloat16_together_where_small_numbers_are_zeros() -> None:
+    bits = EpilogueOperand(access("d", *PLACES), "bfloat16", 2, False, False, 1, 40, (0, 1000))
+    output, rounded = replace(OUTPUT, written=False), replace(bits, access=access("e", *PLACES), written=True)
+    added = Binary("+", Binary("+", C, B), Apply(bfloat16.TO_FLOAT, (at("d", "i", "j"),)))
+    known = facts(
+        sets("T", at("e", "i", "j"), Apply(bfloat16.FROM_FLOAT, (added,))), operands=(output, BIAS, bits, rounded)
+    )
+    value = "(polydl_element + x1[i]) + polydl_widen(x2[i])"
+    assert functions(known)["gemm_finished"][2:] == [
+        "#pragma omp simd simdlen(16)",
+        "for (long i = 0; i < rows; ++i) {",
+        "float polydl_element = sums[i];",
+        f"x3[i] = polydl_narrow({value});",
+        "}",
+        "}",
+    ]
+    assert functions(known, flushes=True)["gemm_finished"][2:] == [
+        "for (long part = 0; part < rows; part += 64) {",
+        "const long last = (part + 64 < rows) ? (part + 64) : rows;",
+        "_Alignas(64) float polydl_rounded[64];",
+        "#pragma omp simd simdlen(8)",
+        "for (long i = part; i < last; ++i) {",
+        "float polydl_element = sums[i];",
+        f"polydl_rounded[i - part] = {value};",
+        "}",
+        "polydl_round(&x3[part], polydl_rounded, last - part);",
+        "}",
+        "}",
+    ]
 
 
 def test_operands_begin_where_the_column_is() -> None:

@@ -15,7 +15,7 @@ from polydl import bfloat16
 from polydl.codegen.context import CallFacts, Context
 from polydl.codegen.loop_ir import For, Node
 from polydl.codegen.passes import rounded_stores
-from polydl.codegen.support import ROUND, SUPPORT
+from polydl.codegen.support import NARROW, ROUND, SUPPORT
 from polydl.codegen.values import Apply, Expr, Linear, Name
 from polydl.execute.toolchain import Toolchain
 
@@ -91,9 +91,10 @@ def test_small_numbers_are_kept_where_no_call_takes_them_as_zeros() -> None:
 @pytest.mark.native
 @pytest.mark.parametrize("flags", [(), ("-mno-avx512bf16",)], ids=["as the processor has it", "by the bits"])
 def test_numbers_are_rounded_to_the_nearest(flags: tuple[str, ...], tmp_path: Path) -> None:
-    source = (
-        f"{SUPPORT[ROUND].text}\nvoid f(unsigned short *to, const float *from) {{ polydl_round(to, from, 1024); }}\n"
-    )
+    # In vectors, and what is left.
+    calls = "polydl_round(to, from, 1001); polydl_round(to + 1001, from + 1001, 23);"
+    functions = "\n".join(SUPPORT[name].text for name in (NARROW, ROUND))
+    source = f"{functions}\nvoid f(unsigned short *to, const float *from) {{ {calls} }}\n"
     (tmp_path / "f.c").write_text(source, encoding="utf-8")
     command = [Toolchain.find().command, "-O2", "-march=native", *flags, "-shared", "-fPIC", "f.c", "-o", "f.so"]
     subprocess.run(command, cwd=tmp_path, check=True)

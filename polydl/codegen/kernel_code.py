@@ -203,6 +203,7 @@ class KernelCode:
     def definitions(self) -> tuple[str, ...]:
         """The C of types, variables and functions at file scope, in the order in which they need each other."""
         elements = {element for site in self._all_sites for element in (site.gemm.element, site.gemm.type_b)}
+        elements |= {operand.element for each in self._all_sites if each.epilogue for operand in each.epilogue.operands}
         once = [
             "static pthread_once_t polydl_once = PTHREAD_ONCE_INIT;",
             "\n".join(["static void polydl_setup(void)", "{", *self.setups, "}"]),

@@ -7,7 +7,7 @@ from typing import Literal
 
 from polydl.codegen import lane_totals
 from polydl.codegen.callees import FunctionCallee
-from polydl.codegen.loop_ir import Body, Call, expressions, nodes
+from polydl.codegen.loop_ir import Body, Call, Function, at_file_scope, expressions, nodes
 from polydl.codegen.values import Apply, Expr, Integer, Integral
 from polydl.ir.ingredients import Fragment, Ingredients
 
@@ -32,8 +32,14 @@ def _transpose() -> Fragment:
     return Fragment(text.rstrip("\n"), Ingredients(("string.h",)))
 
 
+WIDEN = "polydl_widen"
+"""What makes a float of a bfloat16, where the source's own function is not at hand."""
+
+NARROW = "polydl_narrow"
+"""What rounds a float to a bfloat16, where the source's own function is not at hand."""
+
 ROUND = "polydl_round"
-"""What rounds floats to bfloat16s: of a target, a source, and how many there are, a multiple of 16."""
+"""What rounds floats to bfloat16s: of a target, a source, and how many there are."""
 
 SUPPORT = {
     **_integral("min", "a < b ? a : b"),
@@ -82,25 +88,38 @@ static inline void polydl_streamed(void)
 #endif
 }"""),
     TRANSPOSE: _transpose(),
+    WIDEN: Fragment(
+        """/* Of a bfloat16. */
+static inline float polydl_widen(unsigned short x)
+{
+  const union { unsigned int bits; float value; } wide = {(unsigned int)x << 16};
+  return wide.value;
+}"""
+    ),
+    NARROW: Fragment(
+        """/* The nearest bfloat16, the even one of two. */
+static inline unsigned short polydl_narrow(float x)
+{
+  const union { float value; unsigned int bits; } wide = {x};
+  return (unsigned short)(x == x ? (wide.bits + 0x7fffu + ((wide.bits >> 16) & 1u)) >> 16 : wide.bits >> 16 | 0x40u);
+}"""
+    ),
     ROUND: Fragment(
         """#ifdef __AVX512BF16__
 #include <immintrin.h>
 #endif
-/* Rounds a multiple of 16 floats to the nearest bfloat16s, the even one of two. The instructions, where there are some,
-   take numbers below 1.2e-38 as zeros. Vectors are no longer than those that compilers store the floats in. */
+/* Rounds floats to bfloat16s. The instructions, where there are some, take numbers below 1.2e-38 as zeros. Vectors are
+   no longer than those that compilers store the floats in. */
 static inline void polydl_round(unsigned short *to, const float *from, long count)
 {
+  long i = 0;
 #if defined __AVX512BF16__ && defined __AVX512VL__
-  for (long i = 0; i < count; i += 16)
+  for (; i + 16 <= count; i += 16)
     _mm256_storeu_si256((__m256i *)(to + i),
                         (__m256i)_mm256_cvtne2ps_pbh(_mm256_loadu_ps(from + i + 8), _mm256_loadu_ps(from + i)));
-#else
-  for (long i = 0; i < count; ++i) {
-    const union { float value; unsigned int bits; } wide = {from[i]};
-    const unsigned int last = (wide.bits >> 16) & 1u;
-    to[i] = (unsigned short)(from[i] == from[i] ? (wide.bits + 0x7fffu + last) >> 16 : wide.bits >> 16 | 0x40u);
-  }
 #endif
+  for (; i < count; ++i)
+    to[i] = polydl_narrow(from[i]);
 }""",
         Ingredients(("immintrin.h",)),
     ),
@@ -108,9 +127,11 @@ static inline void polydl_round(unsigned short *to, const float *from, long coun
 
 
 def needed(body: Body) -> list[Fragment]:
-    """The definitions of those functions that are called in a body."""
-    names = {name for each in expressions(body) if (name := _function(each))}
+    """The definitions of those functions that are called in a body, or in what its calls need at file scope."""
+    bodies = [body, *(each.body for each in at_file_scope(body) if isinstance(each, Function))]
+    names = {name for each in bodies for value in expressions(each) if (name := _function(value))}
     names |= {n.callee.name for n in nodes(body) if isinstance(n, Call) and isinstance(n.callee, FunctionCallee)}
+    names |= {NARROW} if ROUND in names else set()
     return [definition for name, definition in SUPPORT.items() if name in names]
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import islpy as isl
 
-from polydl.bfloat16 import ELEMENT as BFLOAT16
+from polydl.bfloat16 import CONVERSIONS
 from polydl.contracts import GemmSite
 from polydl.ir.affine import Affine
 from polydl.ir.scop import Scop
@@ -127,7 +127,8 @@ def epilogue_of(
         return None
     names = leaves(scop, called(applied.statement for applied in statements))
     away = not all(is_instruction(scop, name) for name in names)
-    return Epilogue(tuple(nests), tuple(statements), tuple(operands.values()), linear, bool(names), away)
+    calls = bool(names - CONVERSIONS)
+    return Epilogue(tuple(nests), tuple(statements), tuple(operands.values()), linear, calls, away)
 
 
 def _meet(scop: Scop, product: Statement, applied: Sequence[EpilogueStatement | None]) -> bool:
@@ -172,7 +173,7 @@ def _applied(
     """The statement over the product's iterators; None if it needs more than an element of the output and what
     nobody writes."""
     names = called([statement])
-    if scalar_only(scop, names, exact=exact) or (leaves(scop, names) and not includes_math(scop)):
+    if scalar_only(scop, names, exact=exact) or (leaves(scop, names) - CONVERSIONS and not includes_math(scop)):
         return None
     if any(function.name in names and not function.declaration for function in scop.functions):
         return None
@@ -181,7 +182,7 @@ def _applied(
         return None
     if any(node.kind == "affine" and _names_iterators(node.text) for node in nodes):
         return None
-    references = _aligned(scop, product, statement)
+    references = _aligned(product, statement)
     if references is None or not _only_one_element(scop, statement, references, match.form.c):
         return None
     return EpilogueStatement(statement, references)
@@ -193,14 +194,14 @@ def _names_iterators(text: str) -> bool:
     return bool(form.involves_dims(isl.dim_type.in_, 0, form.dim(isl.dim_type.in_)))
 
 
-def _aligned(scop: Scop, product: Statement, statement: Statement) -> Mapping[str, Access] | None:
+def _aligned(product: Statement, statement: Statement) -> Mapping[str, Access] | None:
     """Each reference over the iterators of the product, if both run through the same elements."""
     pairs = loops_alike(product, statement)
     if pairs is None or statement.box is None:
         return None
     references = {}
     for access in statement.accesses:
-        if access.subscripts is None or scop.array(access.array).element == BFLOAT16:
+        if access.subscripts is None:
             return None
         references[access.reference] = replace(access, subscripts=over_loops_of(product, statement, pairs, access))
     return references

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from polydl.bfloat16 import FROM_FLOAT, TO_FLOAT
 from polydl.codegen.context import Context, EpilogueFacts
 from polydl.codegen.loop_ir import (
     Assign,
@@ -28,11 +29,14 @@ from polydl.codegen.loop_ir import (
     Variable,
     While,
     mapped,
+    values,
     with_elements_of,
+    with_values,
 )
 from polydl.codegen.lowering import affine_element, in_box
 from polydl.codegen.passes.common_values import with_common_values
 from polydl.codegen.passes.nested_conditionals import distributed
+from polydl.codegen.support import NARROW, ROUND, WIDEN
 from polydl.codegen.values import (
     AddressOf,
     Apply,
@@ -45,11 +49,17 @@ from polydl.codegen.values import (
     Member,
     Name,
     at_all,
+    elements,
     linear,
+    substituted,
+    with_parts,
 )
+from polydl.ir.alignment import ALIGNMENT
 from polydl.ir.scop import REAL_BYTES
 from polydl.plan.epilogue import narrowest
 
+# Floats in a buffer: with more, loads wait for stores.
+_BUFFER = 64
 # The element of the output, and its row in a block.
 _ELEMENT, _ROW = Name("polydl_element"), Name("i")
 # The place of the block's column in its row of columns, and the number of that row.
@@ -63,7 +73,8 @@ _FIRST_ROW, _ROWS = Name("row"), Name("rows")
 def run(ir: Body, context: Context) -> Body:
     """Calls of whose statements the context has an epilogue get their arguments, and the functions."""
     epilogues = {name: each.epilogue for name, each in context.calls.items() if each.epilogue is not None}
-    functions = {name: _Functions(each).definitions() for name, each in epilogues.items()}
+    rounds = context.takes_small_numbers_as_zeros
+    functions = {name: _Functions(each, rounds).definitions() for name, each in epilogues.items()}
 
     def changed(node: Node) -> Node:
         if not isinstance(node, Call) or node.statement not in epilogues:
@@ -83,6 +94,8 @@ class _Functions:
     """What an epilogue needs at file scope. Its operands are pointers ``x0``, ``x1`` and so on there."""
 
     epilogue: EpilogueFacts
+    #: whether results are rounded to bfloat16 by instructions, where there are such
+    rounds: bool
 
     def definitions(self) -> tuple[Definition, ...]:
         return self._structure, *self._tables, self._finished, self._after_column, self._after
@@ -109,10 +122,34 @@ class _Functions:
         operands = () if self.epilogue.linear else self.epilogue.operands
         return tuple(Table(f"{self._prefix}_rows{number}", each.rows) for number, each in enumerate(operands))
 
-    @cached_property
-    def _loop(self) -> For:
+    @property
+    def _loops(self) -> Body:
         """The statements on the rows of a column."""
-        return self._loop_of(with_common_values(self._statements))
+        statements = with_common_values(self._statements)
+        match statements:
+            case (*others, Assign(Element() as target, "=", Apply(function, (value,))) as last) if self.rounds:
+                used = [each for node in others for given in values(node) for each in elements(given)]
+                if function == NARROW and all(each.array != target.array for each in [*used, *elements(value)]):
+                    return (self._rounded((*others, replace(last, value=value)), target),)
+        return (self._loop_of(statements),)
+
+    def _rounded(self, statements: Body, target: Element) -> For:
+        """The statements on so many rows at a time as a buffer holds, whose last results are rounded together."""
+        part, last, floats = Name("part"), Name("last"), Name("polydl_rounded")
+        *others, store = statements
+        assert isinstance(store, Assign)
+        held = replace(store, target=Element(floats.name, (linear([(1, _ROW), (-1, part)]),)))
+        loop = self._loop_of((*others, held))
+        pragma = Pragma("simd", simdlen=self.epilogue.vector_bytes // self._accumulator_bytes)
+        end = linear([(1, part), (1, Integer(_BUFFER))])
+        to = AddressOf(substituted(target, {_ROW.name: part}))
+        body = (
+            _constants((last, Conditional(Binary("<", end, _ROWS), end, _ROWS))),
+            Declare("float", (Variable(floats.name, (_BUFFER,)),), alignment=ALIGNMENT),
+            replace(loop, first=part, condition=Binary("<", _ROW, last), pragma=pragma),
+            Evaluate(Apply(ROUND, (to, floats, linear([(1, last), (-1, part)])))),
+        )
+        return For(part.name, Integer(0), Binary("<", part, _ROWS), body, step=Integer(_BUFFER), type="long")
 
     def _loop_of(self, statements: Body) -> For:
         """A loop over the rows of a column, in whole vectors of narrow elements where such are written."""
@@ -143,14 +180,16 @@ class _Functions:
             row = linear([(operand.along_m, _ROW)])
             at_row = Element(f"x{number}", (row,))
             places[affine_element(operand.access, names)] = _ELEMENT if operand.output else at_row
-        statements = tuple(replace(each, statement="") for each in self.epilogue.statements)
+        statements = tuple(
+            with_values(replace(each, statement=""), _with_own_conversions) for each in self.epilogue.statements
+        )
         return with_elements_of(statements, lambda element: places[element])
 
     @property
     def _finished(self) -> Function:
         """Finishes rows of a column. What is called for registers must be part of their block."""
         parameters = (self._sums, *self._pointers, ("long", _ROWS.name))
-        return Function(f"{self._prefix}_finished", parameters, (self._loop,), inlining="always")
+        return Function(f"{self._prefix}_finished", parameters, self._loops, inlining="always")
 
     @property
     def _sums(self) -> tuple[str, str]:
@@ -224,6 +263,16 @@ class _Functions:
         )
         parameters = (*self._given, *_longs(_APART, _FIRST, _COLUMNS, _FIRST_ROW, _ROWS))
         return Function(f"{self._prefix}_after", parameters, (While(Binary(">", _COLUMNS, Integer(0)), row),))
+
+
+def _with_own_conversions(value: Expr) -> Expr:
+    """The value with conversions of bfloat16s that stand at file scope before the source's."""
+    changed = with_parts(value, _with_own_conversions)
+    own = {TO_FLOAT: WIDEN, FROM_FLOAT: NARROW}
+    match changed:
+        case Apply(function) if function in own:
+            return replace(changed, function=own[function])
+    return changed
 
 
 def _constants(*values: tuple[Name, Expr]) -> Declare:

@@ -3,30 +3,35 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-#ifdef __clang__
-#pragma clang diagnostic ignored "-Wpass-failed"
-#endif
 
 /* processor */
+/* Of a bfloat16. */
+static inline float polydl_widen(unsigned short x)
+{
+  const union { unsigned int bits; float value; } wide = {(unsigned int)x << 16};
+  return wide.value;
+}
+/* The nearest bfloat16, the even one of two. */
+static inline unsigned short polydl_narrow(float x)
+{
+  const union { float value; unsigned int bits; } wide = {x};
+  return (unsigned short)(x == x ? (wide.bits + 0x7fffu + ((wide.bits >> 16) & 1u)) >> 16 : wide.bits >> 16 | 0x40u);
+}
 #ifdef __AVX512BF16__
 #include <immintrin.h>
 #endif
-/* Rounds a multiple of 16 floats to the nearest bfloat16s, the even one of two. The instructions, where there are some,
-   take numbers below 1.2e-38 as zeros. Vectors are no longer than those that compilers store the floats in. */
+/* Rounds floats to bfloat16s. The instructions, where there are some, take numbers below 1.2e-38 as zeros. Vectors are
+   no longer than those that compilers store the floats in. */
 static inline void polydl_round(unsigned short *to, const float *from, long count)
 {
+  long i = 0;
 #if defined __AVX512BF16__ && defined __AVX512VL__
-  for (long i = 0; i < count; i += 16)
+  for (; i + 16 <= count; i += 16)
     _mm256_storeu_si256((__m256i *)(to + i),
                         (__m256i)_mm256_cvtne2ps_pbh(_mm256_loadu_ps(from + i + 8), _mm256_loadu_ps(from + i)));
-#else
-  for (long i = 0; i < count; ++i) {
-    const union { float value; unsigned int bits; } wide = {from[i]};
-    const unsigned int last = (wide.bits >> 16) & 1u;
-    to[i] = (unsigned short)(from[i] == from[i] ? (wide.bits + 0x7fffu + last) >> 16 : wide.bits >> 16 | 0x40u);
-  }
 #endif
+  for (; i < count; ++i)
+    to[i] = polydl_narrow(from[i]);
 }
 typedef unsigned short bfloat16;
 enum { polydl_arrays = 1, polydl_reserved = 1 };
@@ -50,6 +55,45 @@ static void *polydl_allocated(size_t size)
 }
 /* kept memory */
 /* for this one */
+struct polydl_gemm1_operands { bfloat16 *x0; const float *x1; const float *x2; const bfloat16 *x3; };
+static inline __attribute__((always_inline)) void polydl_gemm1_finished(const float *sums, bfloat16 *x0, const float *x1, const float *x2, const bfloat16 *x3, long rows)
+{
+  for (long part = 0; part < rows; part += 64) {
+    const long last = (part + 64 < rows) ? (part + 64) : rows;
+    _Alignas(64) float polydl_rounded[64];
+    #pragma omp simd simdlen(16)
+    for (long i = part; i < last; ++i) {
+      float polydl_element = sums[i];
+      const float polydl_value0 = (float)((polydl_element + x2[i]) + polydl_widen(x3[i]));
+      polydl_rounded[i - part] = (polydl_value0 < 0.0f) ? 0.0f : polydl_value0;
+    }
+    polydl_round(&x0[part], polydl_rounded, last - part);
+  }
+}
+static inline __attribute__((always_inline)) void polydl_gemm1_after_column(const struct polydl_gemm1_operands *operands, const float *sums, long first, long row, long rows)
+{
+  const long j = first;
+  bfloat16 *x0 = operands->x0 + 64 * j + row;
+  const float *x1 = operands->x1 + 64 * j + row;
+  const float *x2 = operands->x2 + row;
+  const bfloat16 *x3 = operands->x3 + 64 * j + row;
+  polydl_gemm1_finished(sums, x0, x1, x2, x3, rows);
+}
+static inline void polydl_gemm1_after(const struct polydl_gemm1_operands *operands, const float *sums, long apart, long first, long columns, long row, long rows)
+{
+  while (columns > 0) {
+    const long j = first;
+    const long length = columns;
+    bfloat16 *x0 = operands->x0 + 64 * j + row;
+    const float *x1 = operands->x1 + 64 * j + row;
+    const float *x2 = operands->x2 + row;
+    const bfloat16 *x3 = operands->x3 + 64 * j + row;
+    for (long column = 0; column < length; ++column, sums += apart, x0 += 64, x1 += 64, x3 += 64)
+      polydl_gemm1_finished(sums, x0, x1, x2, x3, rows);
+    first += length;
+    columns -= length;
+  }
+}
 /* Products of bfloat16s and bytes, which Intel's matrix extension (AMX) computes, and of floats as sums of them. */
 #ifndef POLYDL_TILES
 #define POLYDL_TILES
@@ -374,7 +418,7 @@ static void polydl_gemm1_loops(const bfloat16 *a, const bfloat16 *b, float *c, i
     }
 }
 #ifdef POLYDL_HAS_TILES
-static void polydl_gemm1_run_000(const bfloat16 *a, const bfloat16 *b, float *c, long count, int first)
+static void polydl_gemm1_run_000(const bfloat16 *a, const bfloat16 *b, float *c, long count, int first, int last, const struct polydl_gemm1_operands *operands)
 {
   static const unsigned char sizes[][64] __attribute__((aligned(64))) = {
     {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 64, 0, 64, 0, 64, 0, 64, 0, 64, 0, 64, 0, 64, 0, 64, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 14, 14, 14, 14, 14, 14, 16, 16, 0, 0, 0, 0, 0, 0, 0, 0},
@@ -386,6 +430,12 @@ static void polydl_gemm1_run_000(const bfloat16 *a, const bfloat16 *b, float *c,
     {3584, 3584, 4480, 4480, 1, 0, 0},
     {5376, 5376, 5376, 5376, 0, 1, 1}
   };
+  static const long finished[][6] = {
+    {0, 14, 0, 14, 14, 896},
+    {28, 14, 1792, 42, 14, 2688},
+    {56, 14, 3584, 70, 14, 4480},
+    {84, 14, 5376, 0, 0, 0}
+  };
   long set = -1, at = 0;
   for (; at < 64; at += 32) {
     for (int i = 0; i < 4; ++i) {
@@ -396,21 +446,27 @@ static void polydl_gemm1_run_000(const bfloat16 *a, const bfloat16 *b, float *c,
         polydl_tile_groups(a + at * 2L, 256, b + block[0], b + block[2], 128, polydl_gemm1_offsets_a, polydl_gemm1_offsets_b, count, 16, c + block[1] + at, c + block[3] + at, 64, POLYDL_OF_BFLOAT16S, first, 1, 1, 0, 0);
       else
         polydl_tile_groups(a + at * 2L, 256, b + block[0], b + block[2], 128, polydl_gemm1_offsets_a, polydl_gemm1_offsets_b, count, 16, c + block[1] + at, c + block[3] + at, 64, POLYDL_OF_BFLOAT16S, first, 1, 0, 0, 0);
+      if (last)
+        for (const long *whole = finished[i]; whole < finished[i + 1]; whole += 3)
+          polydl_gemm1_after(operands, c + whole[2] + at, 64, whole[0], whole[1], at, 32);
     }
   }
   POLYDL_TILE_RELEASE();
 }
 #endif
-static void polydl_gemm1_run(const bfloat16 *a, const bfloat16 *b, float *c, int last_m, int last_n, int last_k, long count, int first)
+static void polydl_gemm1_run(const bfloat16 *a, const bfloat16 *b, float *c, int last_m, int last_n, int last_k, long count, int first, int last, const struct polydl_gemm1_operands *operands)
 {
 #ifdef POLYDL_HAS_TILES
   if (polydl_tiles) {
     if (1)
-      polydl_gemm1_run_000(a, b, c, count, first);
+      polydl_gemm1_run_000(a, b, c, count, first, last, operands);
     return;
   }
 #endif
   polydl_gemm1_loops(a, b, c, last_m, last_n, last_k, count, first);
+  if (last)
+    for (int q = 0; q < 7; ++q)
+      polydl_gemm1_after(operands, c + polydl_gemm1_rows_c[q], 64, q * (last_n ? 14 : 14), last_n ? 14 : 14, 0, last_m ? 64 : 64);
 }
 static pthread_once_t polydl_once = PTHREAD_ONCE_INIT;
 static void polydl_setup(void)
@@ -467,20 +523,7 @@ static void conv_bfloat16(bfloat16 output[N][N][K], const bfloat16 input[N][N][C
     float (*sum_of)[14][64] = polydl_kept(0);
     pthread_once(&polydl_once, polydl_setup);
     for (int y_t1 = 0; y_t1 <= 1; ++y_t1) {
-      polydl_gemm1_run(&filter[0][0][0], &input[7 * y_t1][0][0][0], &sum_of[0][0][0], 0, 0, 0, 32, 1);
-      for (int y = 7 * y_t1; y <= ((7 * y_t1) + 6); ++y) {
-        for (int x = 0; x <= 13; ++x) {
-          {
-            _Alignas(64) float polydl_rounded0[64];
-            #pragma omp simd simdlen(32)
-            for (int k = 0; k <= 63; ++k) {
-              const float polydl_value0 = (float)((sum_of[y - 7 * y_t1][x][k] + bias[k]) + bfloat16_to_float(added[y][x][k]));
-              polydl_rounded0[k] = (polydl_value0 < 0.0f) ? 0.0f : polydl_value0;
-            }
-            polydl_round(&output[y][x][0], polydl_rounded0, 64);
-          }
-        }
-      }
+      polydl_gemm1_run(&filter[0][0][0], &input[7 * y_t1][0][0][0], &sum_of[0][0][0], 0, 0, 0, 32, 1, 1, &(struct polydl_gemm1_operands){&output[7 * y_t1][0][0], &sum_of[0][0][0], &bias[0], &added[7 * y_t1][0][0]});
     }
     polydl_leave();
   } else {

@@ -3,30 +3,35 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #pragma GCC diagnostic ignored "-Wunused-variable"
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-#ifdef __clang__
-#pragma clang diagnostic ignored "-Wpass-failed"
-#endif
 
 /* processor */
+/* Of a bfloat16. */
+static inline float polydl_widen(unsigned short x)
+{
+  const union { unsigned int bits; float value; } wide = {(unsigned int)x << 16};
+  return wide.value;
+}
+/* The nearest bfloat16, the even one of two. */
+static inline unsigned short polydl_narrow(float x)
+{
+  const union { float value; unsigned int bits; } wide = {x};
+  return (unsigned short)(x == x ? (wide.bits + 0x7fffu + ((wide.bits >> 16) & 1u)) >> 16 : wide.bits >> 16 | 0x40u);
+}
 #ifdef __AVX512BF16__
 #include <immintrin.h>
 #endif
-/* Rounds a multiple of 16 floats to the nearest bfloat16s, the even one of two. The instructions, where there are some,
-   take numbers below 1.2e-38 as zeros. Vectors are no longer than those that compilers store the floats in. */
+/* Rounds floats to bfloat16s. The instructions, where there are some, take numbers below 1.2e-38 as zeros. Vectors are
+   no longer than those that compilers store the floats in. */
 static inline void polydl_round(unsigned short *to, const float *from, long count)
 {
+  long i = 0;
 #if defined __AVX512BF16__ && defined __AVX512VL__
-  for (long i = 0; i < count; i += 16)
+  for (; i + 16 <= count; i += 16)
     _mm256_storeu_si256((__m256i *)(to + i),
                         (__m256i)_mm256_cvtne2ps_pbh(_mm256_loadu_ps(from + i + 8), _mm256_loadu_ps(from + i)));
-#else
-  for (long i = 0; i < count; ++i) {
-    const union { float value; unsigned int bits; } wide = {from[i]};
-    const unsigned int last = (wide.bits >> 16) & 1u;
-    to[i] = (unsigned short)(from[i] == from[i] ? (wide.bits + 0x7fffu + last) >> 16 : wide.bits >> 16 | 0x40u);
-  }
 #endif
+  for (; i < count; ++i)
+    to[i] = polydl_narrow(from[i]);
 }
 typedef unsigned short bfloat16;
 enum { polydl_arrays = 1, polydl_reserved = 1 };
@@ -50,6 +55,45 @@ static void *polydl_allocated(size_t size)
 }
 /* kept memory */
 /* for this one */
+struct polydl_gemm1_operands { bfloat16 *x0; const float *x1; const float *x2; const bfloat16 *x3; };
+static inline __attribute__((always_inline)) void polydl_gemm1_finished(const float *sums, bfloat16 *x0, const float *x1, const float *x2, const bfloat16 *x3, long rows)
+{
+  for (long part = 0; part < rows; part += 64) {
+    const long last = (part + 64 < rows) ? (part + 64) : rows;
+    _Alignas(64) float polydl_rounded[64];
+    #pragma omp simd simdlen(16)
+    for (long i = part; i < last; ++i) {
+      float polydl_element = sums[i];
+      const float polydl_value0 = (float)((polydl_element + x2[i]) + polydl_widen(x3[i]));
+      polydl_rounded[i - part] = (polydl_value0 < 0.0f) ? 0.0f : polydl_value0;
+    }
+    polydl_round(&x0[part], polydl_rounded, last - part);
+  }
+}
+static inline __attribute__((always_inline)) void polydl_gemm1_after_column(const struct polydl_gemm1_operands *operands, const float *sums, long first, long row, long rows)
+{
+  const long j = first;
+  bfloat16 *x0 = operands->x0 + 64 * j + row;
+  const float *x1 = operands->x1 + 64 * j + row;
+  const float *x2 = operands->x2 + row;
+  const bfloat16 *x3 = operands->x3 + 64 * j + row;
+  polydl_gemm1_finished(sums, x0, x1, x2, x3, rows);
+}
+static inline void polydl_gemm1_after(const struct polydl_gemm1_operands *operands, const float *sums, long apart, long first, long columns, long row, long rows)
+{
+  while (columns > 0) {
+    const long j = first;
+    const long length = columns;
+    bfloat16 *x0 = operands->x0 + 64 * j + row;
+    const float *x1 = operands->x1 + 64 * j + row;
+    const float *x2 = operands->x2 + row;
+    const bfloat16 *x3 = operands->x3 + 64 * j + row;
+    for (long column = 0; column < length; ++column, sums += apart, x0 += 64, x1 += 64, x3 += 64)
+      polydl_gemm1_finished(sums, x0, x1, x2, x3, rows);
+    first += length;
+    columns -= length;
+  }
+}
 static const long polydl_gemm1_offsets_a[36] = {0, 128, 256, 384, 512, 640, 768, 896, 1024, 1152, 1280, 1408, 1536, 1664, 1792, 1920, 2048, 2176, 2304, 2432, 2560, 2688, 2816, 2944, 3072, 3200, 3328, 3456, 3584, 3712, 3840, 3968, 0, 128, 256, 384};
 static const long polydl_gemm1_offsets_b[32] = {0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42, 44, 46, 48, 50, 52, 54, 56, 58, 60, 62};
 typedef float polydl_gemm1_vector16 __attribute__((vector_size(64), aligned(sizeof(float)), may_alias));
@@ -71,8 +115,10 @@ static inline polydl_gemm1_vector16 polydl_gemm1_dot(polydl_gemm1_vector16 sum, 
 #endif
 }
 static const long polydl_gemm1_starts0[13] = {0, 384, 768, 1152, 1536, 1920, 2304, 2688, 3072, 3456, 3840, 4224, 4608};
-static const long polydl_gemm1_starts1[4] = {4992, 5312, 5632, 5952};
-static inline void polydl_gemm1_block0_4x6(const bfloat16 *a, const bfloat16 *b, float *c, long k, long count, int first)
+static const long polydl_gemm1_starts1[13] = {0, 6, 12, 18, 24, 30, 36, 42, 48, 54, 60, 66, 72};
+static const long polydl_gemm1_starts2[4] = {4992, 5312, 5632, 5952};
+static const long polydl_gemm1_starts3[4] = {78, 83, 88, 93};
+static inline void polydl_gemm1_block0_4x6(const bfloat16 *a, const bfloat16 *b, float *c, long k, long count, int first, int last, const struct polydl_gemm1_operands *operands, long column, long row)
 {
   polydl_gemm1_vector16 c0_0 = first ? (polydl_gemm1_vector16){0} : *(polydl_gemm1_vector16 *)(c + 0);
   polydl_gemm1_vector16 c1_0 = first ? (polydl_gemm1_vector16){0} : *(polydl_gemm1_vector16 *)(c + 16);
@@ -145,6 +191,57 @@ static inline void polydl_gemm1_block0_4x6(const bfloat16 *a, const bfloat16 *b,
       c3_5 = polydl_gemm1_dot(c3_5, a3, b5);
     }
   }
+  if (last) {
+    { float sums[32] __attribute__((aligned(64)));
+      *(polydl_gemm1_vector16 *)sums = c0_0;
+      *(polydl_gemm1_vector16 *)(sums + 16) = c1_0;
+      polydl_gemm1_after_column(operands, sums, column + 0, row + 0, 32); }
+    { float sums[32] __attribute__((aligned(64)));
+      *(polydl_gemm1_vector16 *)sums = c2_0;
+      *(polydl_gemm1_vector16 *)(sums + 16) = c3_0;
+      polydl_gemm1_after_column(operands, sums, column + 0, row + 32, 32); }
+    { float sums[32] __attribute__((aligned(64)));
+      *(polydl_gemm1_vector16 *)sums = c0_1;
+      *(polydl_gemm1_vector16 *)(sums + 16) = c1_1;
+      polydl_gemm1_after_column(operands, sums, column + 1, row + 0, 32); }
+    { float sums[32] __attribute__((aligned(64)));
+      *(polydl_gemm1_vector16 *)sums = c2_1;
+      *(polydl_gemm1_vector16 *)(sums + 16) = c3_1;
+      polydl_gemm1_after_column(operands, sums, column + 1, row + 32, 32); }
+    { float sums[32] __attribute__((aligned(64)));
+      *(polydl_gemm1_vector16 *)sums = c0_2;
+      *(polydl_gemm1_vector16 *)(sums + 16) = c1_2;
+      polydl_gemm1_after_column(operands, sums, column + 2, row + 0, 32); }
+    { float sums[32] __attribute__((aligned(64)));
+      *(polydl_gemm1_vector16 *)sums = c2_2;
+      *(polydl_gemm1_vector16 *)(sums + 16) = c3_2;
+      polydl_gemm1_after_column(operands, sums, column + 2, row + 32, 32); }
+    { float sums[32] __attribute__((aligned(64)));
+      *(polydl_gemm1_vector16 *)sums = c0_3;
+      *(polydl_gemm1_vector16 *)(sums + 16) = c1_3;
+      polydl_gemm1_after_column(operands, sums, column + 3, row + 0, 32); }
+    { float sums[32] __attribute__((aligned(64)));
+      *(polydl_gemm1_vector16 *)sums = c2_3;
+      *(polydl_gemm1_vector16 *)(sums + 16) = c3_3;
+      polydl_gemm1_after_column(operands, sums, column + 3, row + 32, 32); }
+    { float sums[32] __attribute__((aligned(64)));
+      *(polydl_gemm1_vector16 *)sums = c0_4;
+      *(polydl_gemm1_vector16 *)(sums + 16) = c1_4;
+      polydl_gemm1_after_column(operands, sums, column + 4, row + 0, 32); }
+    { float sums[32] __attribute__((aligned(64)));
+      *(polydl_gemm1_vector16 *)sums = c2_4;
+      *(polydl_gemm1_vector16 *)(sums + 16) = c3_4;
+      polydl_gemm1_after_column(operands, sums, column + 4, row + 32, 32); }
+    { float sums[32] __attribute__((aligned(64)));
+      *(polydl_gemm1_vector16 *)sums = c0_5;
+      *(polydl_gemm1_vector16 *)(sums + 16) = c1_5;
+      polydl_gemm1_after_column(operands, sums, column + 5, row + 0, 32); }
+    { float sums[32] __attribute__((aligned(64)));
+      *(polydl_gemm1_vector16 *)sums = c2_5;
+      *(polydl_gemm1_vector16 *)(sums + 16) = c3_5;
+      polydl_gemm1_after_column(operands, sums, column + 5, row + 32, 32); }
+    return;
+  }
   *(polydl_gemm1_vector16 *)(c + 0) = c0_0;
   *(polydl_gemm1_vector16 *)(c + 16) = c1_0;
   *(polydl_gemm1_vector16 *)(c + 32) = c2_0;
@@ -170,7 +267,7 @@ static inline void polydl_gemm1_block0_4x6(const bfloat16 *a, const bfloat16 *b,
   *(polydl_gemm1_vector16 *)(c + 352) = c2_5;
   *(polydl_gemm1_vector16 *)(c + 368) = c3_5;
 }
-static inline void polydl_gemm1_block1_4x5(const bfloat16 *a, const bfloat16 *b, float *c, long k, long count, int first)
+static inline void polydl_gemm1_block1_4x5(const bfloat16 *a, const bfloat16 *b, float *c, long k, long count, int first, int last, const struct polydl_gemm1_operands *operands, long column, long row)
 {
   polydl_gemm1_vector16 c0_0 = first ? (polydl_gemm1_vector16){0} : *(polydl_gemm1_vector16 *)(c + 0);
   polydl_gemm1_vector16 c1_0 = first ? (polydl_gemm1_vector16){0} : *(polydl_gemm1_vector16 *)(c + 16);
@@ -234,6 +331,49 @@ static inline void polydl_gemm1_block1_4x5(const bfloat16 *a, const bfloat16 *b,
       c3_4 = polydl_gemm1_dot(c3_4, a3, b4);
     }
   }
+  if (last) {
+    { float sums[32] __attribute__((aligned(64)));
+      *(polydl_gemm1_vector16 *)sums = c0_0;
+      *(polydl_gemm1_vector16 *)(sums + 16) = c1_0;
+      polydl_gemm1_after_column(operands, sums, column + 0, row + 0, 32); }
+    { float sums[32] __attribute__((aligned(64)));
+      *(polydl_gemm1_vector16 *)sums = c2_0;
+      *(polydl_gemm1_vector16 *)(sums + 16) = c3_0;
+      polydl_gemm1_after_column(operands, sums, column + 0, row + 32, 32); }
+    { float sums[32] __attribute__((aligned(64)));
+      *(polydl_gemm1_vector16 *)sums = c0_1;
+      *(polydl_gemm1_vector16 *)(sums + 16) = c1_1;
+      polydl_gemm1_after_column(operands, sums, column + 1, row + 0, 32); }
+    { float sums[32] __attribute__((aligned(64)));
+      *(polydl_gemm1_vector16 *)sums = c2_1;
+      *(polydl_gemm1_vector16 *)(sums + 16) = c3_1;
+      polydl_gemm1_after_column(operands, sums, column + 1, row + 32, 32); }
+    { float sums[32] __attribute__((aligned(64)));
+      *(polydl_gemm1_vector16 *)sums = c0_2;
+      *(polydl_gemm1_vector16 *)(sums + 16) = c1_2;
+      polydl_gemm1_after_column(operands, sums, column + 2, row + 0, 32); }
+    { float sums[32] __attribute__((aligned(64)));
+      *(polydl_gemm1_vector16 *)sums = c2_2;
+      *(polydl_gemm1_vector16 *)(sums + 16) = c3_2;
+      polydl_gemm1_after_column(operands, sums, column + 2, row + 32, 32); }
+    { float sums[32] __attribute__((aligned(64)));
+      *(polydl_gemm1_vector16 *)sums = c0_3;
+      *(polydl_gemm1_vector16 *)(sums + 16) = c1_3;
+      polydl_gemm1_after_column(operands, sums, column + 3, row + 0, 32); }
+    { float sums[32] __attribute__((aligned(64)));
+      *(polydl_gemm1_vector16 *)sums = c2_3;
+      *(polydl_gemm1_vector16 *)(sums + 16) = c3_3;
+      polydl_gemm1_after_column(operands, sums, column + 3, row + 32, 32); }
+    { float sums[32] __attribute__((aligned(64)));
+      *(polydl_gemm1_vector16 *)sums = c0_4;
+      *(polydl_gemm1_vector16 *)(sums + 16) = c1_4;
+      polydl_gemm1_after_column(operands, sums, column + 4, row + 0, 32); }
+    { float sums[32] __attribute__((aligned(64)));
+      *(polydl_gemm1_vector16 *)sums = c2_4;
+      *(polydl_gemm1_vector16 *)(sums + 16) = c3_4;
+      polydl_gemm1_after_column(operands, sums, column + 4, row + 32, 32); }
+    return;
+  }
   *(polydl_gemm1_vector16 *)(c + 0) = c0_0;
   *(polydl_gemm1_vector16 *)(c + 16) = c1_0;
   *(polydl_gemm1_vector16 *)(c + 32) = c2_0;
@@ -255,22 +395,22 @@ static inline void polydl_gemm1_block1_4x5(const bfloat16 *a, const bfloat16 *b,
   *(polydl_gemm1_vector16 *)(c + 288) = c2_4;
   *(polydl_gemm1_vector16 *)(c + 304) = c3_4;
 }
-static void polydl_gemm1_run_000(const bfloat16 *a, const bfloat16 *b, float *c, long count, int first)
+static void polydl_gemm1_run_000(const bfloat16 *a, const bfloat16 *b, float *c, long count, int first, int last, const struct polydl_gemm1_operands *operands)
 {
   for (int i = 0; i < 13; ++i) {
-    polydl_gemm1_block0_4x6(a + 0, b + polydl_gemm1_starts0[i], c + 0 + polydl_gemm1_starts0[i], 1, count, first);
+    polydl_gemm1_block0_4x6(a + 0, b + polydl_gemm1_starts0[i], c + 0 + polydl_gemm1_starts0[i], 1, count, first, last, operands, polydl_gemm1_starts1[i], 0);
   }
   for (int i = 0; i < 4; ++i) {
-    polydl_gemm1_block1_4x5(a + 0, b + polydl_gemm1_starts1[i], c + 0 + polydl_gemm1_starts1[i], 1, count, first);
+    polydl_gemm1_block1_4x5(a + 0, b + polydl_gemm1_starts2[i], c + 0 + polydl_gemm1_starts2[i], 1, count, first, last, operands, polydl_gemm1_starts3[i], 0);
   }
 }
-static void polydl_gemm1_run(const bfloat16 *a, const bfloat16 *b, float *c, int last_m, int last_n, int last_k, long count, int first)
+static void polydl_gemm1_run(const bfloat16 *a, const bfloat16 *b, float *c, int last_m, int last_n, int last_k, long count, int first, int last, const struct polydl_gemm1_operands *operands)
 {
   (void)last_m;
   (void)last_n;
   (void)last_k;
   if (1)
-    polydl_gemm1_run_000(a, b, c, count, first);
+    polydl_gemm1_run_000(a, b, c, count, first, last, operands);
 }
 
 /* for all processors */
@@ -319,20 +459,7 @@ static void conv_bfloat16(bfloat16 output[N][N][K], const bfloat16 input[N][N][C
   if (polydl_reserve()) {
     float (*sum_of)[14][64] = polydl_kept(0);
     for (int y_t1 = 0; y_t1 <= 1; ++y_t1) {
-      polydl_gemm1_run(&filter[0][0][0], &input[7 * y_t1][0][0][0], &sum_of[0][0][0], 0, 0, 0, 32, 1);
-      for (int y = 7 * y_t1; y <= ((7 * y_t1) + 6); ++y) {
-        for (int x = 0; x <= 13; ++x) {
-          {
-            _Alignas(64) float polydl_rounded0[64];
-            #pragma omp simd simdlen(32)
-            for (int k = 0; k <= 63; ++k) {
-              const float polydl_value0 = (float)((sum_of[y - 7 * y_t1][x][k] + bias[k]) + bfloat16_to_float(added[y][x][k]));
-              polydl_rounded0[k] = (polydl_value0 < 0.0f) ? 0.0f : polydl_value0;
-            }
-            polydl_round(&output[y][x][0], polydl_rounded0, 64);
-          }
-        }
-      }
+      polydl_gemm1_run(&filter[0][0][0], &input[7 * y_t1][0][0][0], &sum_of[0][0][0], 0, 0, 0, 32, 1, 1, &(struct polydl_gemm1_operands){&output[7 * y_t1][0][0], &sum_of[0][0][0], &bias[0], &added[7 * y_t1][0][0]});
     }
     polydl_leave();
   } else {
