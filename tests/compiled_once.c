@@ -16,6 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* Whether something else counts than the digest does. */
+static int unknown;
+
 enum { MOST_DEEP = 8, MOST_FILES = 100 };
 
 static uint64_t digest[2] = {14695981039346656037u, 0x9e3779b97f4a7c15u};
@@ -44,12 +47,13 @@ static const char *last_name(const char *path)
 static char *content(const char *path, size_t *count)
 {
   struct stat state;
-  const int file = open(path, O_RDONLY);
-  if (file < 0 || fstat(file, &state) || !S_ISREG(state.st_mode)) {
-    if (file >= 0)
-      close(file);
+  if (stat(path, &state))
     return NULL;
-  }
+  /* To look into a pipe takes what is there from the compiler. */
+  unknown |= !S_ISREG(state.st_mode) && !S_ISDIR(state.st_mode);
+  const int file = S_ISREG(state.st_mode) ? open(path, O_RDONLY) : -1;
+  if (file < 0)
+    return NULL;
   char *text = malloc(state.st_size + 1);
   *count = 0;
   for (ssize_t got; text && (got = read(file, text + *count, state.st_size - *count)) > 0;)
@@ -180,7 +184,7 @@ int main(int count, char **arguments)
   /* Or it would look for its parts beside this program. */
   arguments[0] = compiler;
   const char *output = NULL;
-  int files = 0, otherwise = 0;
+  int files = 0;
   add_text(compiler, strlen(compiler));
   for (int i = 0; i < (int)(sizeof variables / sizeof *variables); ++i) {
     const char *value = getenv(variables[i]);
@@ -198,10 +202,10 @@ int main(int count, char **arguments)
       ++files;
     } else
       add_text(argument, strlen(argument));
-    otherwise |= !strcmp(argument, "-E") || !strncmp(argument, "-M", 2) || !strcmp(argument, "-") ||
+    unknown |= !strcmp(argument, "-E") || !strncmp(argument, "-M", 2) || !strcmp(argument, "-") ||
                  argument[0] == '@' || (!strncmp(argument, "-L", 2) && argument[2] != '/');
   }
-  if (!output || !files || otherwise || strncmp(output, "/dev/", 5) == 0) {
+  if (!output || !files || unknown || strncmp(output, "/dev/", 5) == 0) {
     execv(compiler, arguments);
     return 127;
   }
