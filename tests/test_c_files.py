@@ -109,7 +109,8 @@ def test_a_folder_is_tried_and_tabulated(
     (tmp_path / "deeper").mkdir()
     (tmp_path / "good.c").write_text(source(BODIES["backwards"]))
     (tmp_path / "sized.c").write_text(
-        "void f(int m, float x[m]) {\n#pragma scop\n  for (int i = 0; i < m; i++) x[i] *= 2.0f;\n#pragma endscop\n}\n"
+        "void f(int m, float x[m], float y[m]) {\n#pragma scop\n  for (int i = 0; i < m; i++) y[i] = 2.0f * x[i];\n"
+        "#pragma endscop\n}\n"
     )
     (tmp_path / "deeper" / "refused.c").write_text(source(BODIES["bound in data"]))
     out = tmp_path / "results.json"

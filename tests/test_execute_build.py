@@ -224,6 +224,6 @@ def test_cores_beside_those_that_are_used(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {100001, 100002, 100003})
     assert free_cores((100001,)) == (100002,)
     assert free_cores((100001, 100002)) == (100003,)
-    assert free_cores((100001, 100002, 100003)) == (100001, 100002, 100003)
+    assert free_cores((100001, 100002, 100003)) == (100002, 100003, 100001)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {100001})
     assert free_cores((100001,)) == ()

@@ -18,8 +18,8 @@ pytestmark = pytest.mark.native
 
 
 def nest(factor: int) -> OperatorNest:
-    text = f"  for (int i = 0; i < 64; ++i)\n    a[i] = {factor}.0f * a[i];\n"
-    return OperatorNest(f"void kernel(float a[64]) {{\n{text}}}\n")
+    text = f"  for (int i = 0; i < 64; ++i)\n    b[i] = {factor}.0f * a[i];\n"
+    return OperatorNest(f"void kernel(float b[64], const float a[64]) {{\n{text}}}\n")
 
 
 def test_a_nest_keeps_its_loops_where_a_process_ends(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,10 +25,11 @@ def choose_cores(threads: int) -> tuple[int, ...]:
 def free_cores(used: Sequence[int]) -> tuple[int, ...]:
     """Logical processors for a process of one thread beside another that has so many to itself.
 
-    Others than those, as many of them; the same, if these are several and there are no others; else none.
+    Others than those, as many of them; if these are several and there are no others, the same in another order, for
+    a process that runs on the first one it is given; else none.
     """
     others = tuple(each for each in _processors() if each not in used)
-    return others[: len(used)] or (tuple(used) if len(used) > 1 else ())
+    return others[: len(used)] or ((*used[1:], used[0]) if len(used) > 1 else ())
 
 
 def _processors() -> tuple[int, ...]:

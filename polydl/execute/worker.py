@@ -27,7 +27,7 @@ _INSPECTED = 1 << 16
 # Inputs are read at this distance, so that they are in the caches: no processor has shorter lines.
 _TOUCHED_BYTES = 64
 # Times as long as the invocations of a sample: what may lie between them.
-_MOST_COST = 10.0
+_MOST_COST = 3.0
 
 
 @dataclass(frozen=True)
