@@ -26,7 +26,6 @@ from __future__ import annotations
 import functools
 from ctypes import CDLL, c_long
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Literal
 
 from polydl.bfloat16 import ELEMENT as BFLOAT16
@@ -48,6 +47,7 @@ from polydl.machine.processors import WIDE_CORE
 from polydl.microkernels.amx_code import Writer
 from polydl.microkernels.amx_operands import FORMATS, SIDE, SPLIT_SHARE, cycles_of_a, padded
 from polydl.microkernels.amx_site import NARROW, SETUP
+from polydl.microkernels.cpu_flags import cpu_flags
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
 
 _LEAST_GROUPS = 8  # of k in a tile product
@@ -64,11 +64,7 @@ _SPLIT_FACTOR = 1.125
 
 @functools.cache
 def _missing() -> str | None:
-    try:
-        known = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    except OSError:
-        known = ""
-    if not {"amx_bf16", "amx_int8", "amx_tile", "avx512bw"} <= set(known.split()):
+    if not {"amx_bf16", "amx_int8", "amx_tile", "avx512bw"} <= cpu_flags():
         return "the processor has no tiles of bfloat16 and bytes (AMX)"
     # arch_prctl(ARCH_REQ_XCOMP_PERM, XTILEDATA)
     if CDLL(None).syscall(c_long(158), c_long(0x1023), c_long(18)) != 0:

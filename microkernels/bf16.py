@@ -6,9 +6,7 @@ B[n][k/2][2], say. The two are the role k; the loop over k/2 and all others that
 
 from __future__ import annotations
 
-import functools
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import ClassVar
 
 from polydl.bfloat16 import ELEMENT as BFLOAT16
@@ -17,16 +15,8 @@ from polydl.ir.numerics import FLUSHED, Rounding
 from polydl.machine.core import Core
 from polydl.machine.processors import WIDE_CORE
 from polydl.microkernels.amx_groups import REFERENCE
+from polydl.microkernels.cpu_flags import cpu_flags
 from polydl.microkernels.dot_products import DotProductKernel, DotProducts
-
-
-@functools.cache
-def _missing() -> str | None:
-    try:
-        known = Path("/proc/cpuinfo").read_text(encoding="utf-8")
-    except OSError:
-        known = ""
-    return None if "avx512_bf16" in known.split() else "the processor has no dot products of bfloat16s (AVX512_BF16)"
 
 
 class _Dots(DotProducts):
@@ -76,7 +66,7 @@ class Bf16(DotProductKernel):
         return self.core.bfloat16_dot_slowdown
 
     def unavailable(self) -> str | None:
-        return _missing()
+        return None if "avx512_bf16" in cpu_flags() else "the processor has no dot products of bfloat16s (AVX512_BF16)"
 
     def rounding(self, element: str) -> Rounding:  # noqa: ARG002
         return Rounding("nothing", 1.0, (FLUSHED,))

@@ -89,6 +89,26 @@ void pairs(float C[40][48], const bfloat16 A[40][24][2], const bfloat16 B[24][48
 }
 """
 
+# Results that are rounded to a row, and to a column of another order than the sums.
+ROUNDED = """\
+#include <polydl/bfloat16.h>
+void rounded(bfloat16 out[40][48], const bfloat16 A[40][24][2], const bfloat16 B[24][48][2], const float bias[48],
+             const bfloat16 added[40][48])
+{
+#pragma scop
+  for (int i = 0; i < 40; ++i)
+    for (int j = 0; j < 48; ++j) {
+      float sum = 0.0f;
+      for (int k = 0; k < 24; ++k)
+        for (int q = 0; q < 2; ++q)
+          sum += bfloat16_to_float(A[i][k][q]) * bfloat16_to_float(B[k][j][q]);
+      out[i][j] = float_to_bfloat16(sum + bias[j] + bfloat16_to_float(added[i][j]));
+    }
+#pragma endscop
+}
+"""
+TURNED = ROUNDED.replace("out[40][48]", "out[48][40]").replace("out[i][j]", "out[j][i]").replace("rounded(", "turned(")
+
 RELU = """\
 #include <polydl/bfloat16.h>
 #include <math.h>
@@ -189,8 +209,14 @@ def test_what_is_no_product_of_two_bfloat16s_is_left_to_loops(tmp_path: Path) ->
         (LAYER, "libxsmm-bf16"),
         (PAIRS, "libxsmm-bf16"),
         (PAIRS, "c-bf16"),
+        (ROUNDED, "c-bf16"),
+        (TURNED, "c-bf16"),
+        (ROUNDED, "c"),
+        (TURNED, "c"),
     ),
-    ids=lambda value: value if len(value) < 20 else value[value.index("void ") + 5 : value.index("(float")],
+    ids=lambda value: (
+        value if len(value) < 20 else value[value.index("void ") + 5 : value.index("(", value.index("void "))]
+    ),
     quick=2,
 )
 def test_variants_are_right(text: str, name: str, tmp_path: Path) -> None:

@@ -117,11 +117,13 @@ def test_results_are_rounded_to_bfloat16_together_where_small_numbers_are_zeros(
         sets("T", at("e", "i", "j"), Apply(bfloat16.FROM_FLOAT, (added,))), operands=(output, BIAS, bits, rounded)
     )
     value = "(polydl_element + x1[i]) + polydl_widen(x2[i])"
-    assert functions(known)["gemm_finished"][2:] == [
-        "#pragma omp simd simdlen(16)",
-        "for (long i = 0; i < rows; ++i) {",
-        "float polydl_element = sums[i];",
-        f"x3[i] = polydl_narrow({value});",
+    head = ["#pragma omp simd simdlen(16)", "for (long i = 0; i < rows; ++i) {", "float polydl_element = sums[i];"]
+    assert functions(known)["gemm_finished"][2:] == [*head, f"x3[i] = polydl_narrow({value});", "}", "}"]
+    # Rows of the result that do not follow each other are rounded one by one.
+    apart = replace(known, operands=(output, BIAS, bits, replace(rounded, along_m=3)))
+    assert functions(apart, flushes=True)["gemm_finished"][2:] == [
+        *head,
+        f"x3[3 * i] = polydl_narrow({value});",
         "}",
         "}",
     ]

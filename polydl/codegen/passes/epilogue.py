@@ -127,9 +127,10 @@ class _Functions:
         """The statements on the rows of a column."""
         statements = with_common_values(self._statements)
         match statements:
-            case (*others, Assign(Element() as target, "=", Apply(function, (value,))) as last) if self.rounds:
+            case (*others, Assign(Element(_, (row,)) as target, "=", Apply(function, (value,))) as last) if self.rounds:
                 used = [each for node in others for given in values(node) for each in elements(given)]
-                if function == NARROW and all(each.array != target.array for each in [*used, *elements(value)]):
+                alone = all(each.array != target.array for each in [*used, *elements(value)])
+                if function == NARROW and row == _ROW and alone:
                     return (self._rounded((*others, replace(last, value=value)), target),)
         return (self._loop_of(statements),)
 
