@@ -10,20 +10,12 @@ from abc import abstractmethod
 from dataclasses import replace
 from typing import ClassVar, Literal
 
-from polydl.contracts import (
-    Ability,
-    CallArguments,
-    EmittedSite,
-    GemmShape,
-    GemmSite,
-    Microkernel,
-)
+from polydl.contracts import Ability, CallArguments, EmittedSite, GemmShape, GemmSite, Microkernel
 from polydl.ir.ingredients import Ingredients
 from polydl.machine.core import Core
-from polydl.machine.processors import WIDE_CORE
 from polydl.microkernels.group_runs import group_run
 from polydl.microkernels.plain_c import PLAIN_C
-from polydl.microkernels.plain_c_blocks import OutputBlock, block_function
+from polydl.microkernels.plain_c_blocks import OutputBlock, block_function, fetched_ahead
 from polydl.microkernels.plain_c_code import Writer, tiling_of
 from polydl.microkernels.shapes import tile_sizes, tiling_cycles
 
@@ -119,12 +111,8 @@ class DotProducts(Writer):
                 f"const {groups} b{u} = *(const {prefix}_group *)(bl + {block.columns_b[u]}) + ({groups}){{0}};"
             )
             step += [f"c{v}_{u} = {prefix}_dot(c{v}_{u}, a{v}, b{u});" for v in vectors]
-        if block.lines:
-            step.append(f"if ((r + l) % {block.every} == 0) {{")
-            step += [f"  __builtin_prefetch(ahead + {line * block.line_bytes}, 0, 2);" for line in range(block.lines)]
-            step += [f"  ahead += {block.lines * block.line_bytes};", "}"]
-        lines = ["    (void)k;", *(["    (void)ahead;"] if site.ahead else [])]
-        lines += [f"    for (long l = 0; l < {self.run_length}; ++l) {{", *(f"      {line}" for line in step), "    }"]
+        lines = ["    (void)k;", f"    for (long l = 0; l < {self.run_length}; ++l) {{"]
+        lines += [*(f"      {line}" for line in step), *fetched_ahead(site, block, "(r + l)"), "    }"]
         return block_function(
             name,
             site,
@@ -142,8 +130,6 @@ class DotProductKernel(Microkernel):
     abilities: frozenset[Ability] = frozenset({"rows", "overwrite", "ahead", "after"})
     #: what writes the C of a site
     writer: ClassVar[type[DotProducts]]
-    #: The cores that the code is for.
-    core: Core = WIDE_CORE
 
     @property
     def _group(self) -> int:

@@ -311,16 +311,20 @@ def _steps(site: GemmSite, block: OutputBlock, read: Callable[[str], str]) -> li
             # Spread as an integer, which takes one instruction less.
             kind, value = vector, f"({vector})(({site.prefix}_bits{block.width}){{0}} + ((unsigned int){value} << 16))"
         lines.append(f"      const {kind} b{u} = {value}; {updates}")
-    if block.lines:
-        # Not all at once: the last-level cache delivers slowly, and everybody else waits behind it.
-        lines.append(f"      if (l % {block.every} == 0) {{")
-        lines += [
-            f"        __builtin_prefetch(ahead + {line * block.line_bytes}, 0, 2);" for line in range(block.lines)
-        ]
-        lines += [f"        ahead += {block.lines * block.line_bytes};", "      }"]
-    elif site.ahead:
-        lines.append("      (void)ahead;")
-    return lines
+    return [*lines, *fetched_ahead(site, block, "l")]
+
+
+def fetched_ahead(site: GemmSite, block: OutputBlock, step: str) -> list[str]:
+    """The C that prefetches later calls' A in a step of a block, from C of the step's number."""
+    if not block.lines:
+        return ["      (void)ahead;"] if site.ahead else []
+    # Not all at once: the last-level cache delivers slowly, and everybody else waits behind it.
+    return [
+        f"      if ({step} % {block.every} == 0) {{",
+        *(f"        __builtin_prefetch(ahead + {line * block.line_bytes}, 0, 2);" for line in range(block.lines)),
+        f"        ahead += {block.lines * block.line_bytes};",
+        "      }",
+    ]
 
 
 def _rows_of_lines(site: GemmSite, block: OutputBlock) -> tuple[int, ...]:

@@ -35,11 +35,11 @@ WEIGHTS = ("prepared", "each-call")
 _NO_NAMES = ("auto", "none")
 
 
-def _plug_in(group: str, *others: str) -> Callable[[click.Context, click.Parameter, str], str]:
-    """Accepts the names of a group's plug-ins, and ``others`` that stand for a choice of polydl's own."""
+def _plug_in(group: str) -> Callable[[click.Context, click.Parameter, str], str]:
+    """Accepts the names of a group's plug-ins."""
 
     def known_name(_context: click.Context, _parameter: click.Parameter, value: str) -> str:
-        _require_known((value,), group, others)
+        _require_known((value,), group)
         return value
 
     return known_name
@@ -52,7 +52,8 @@ def _microkernels(_context: click.Context, _parameter: click.Parameter, value: s
     return value
 
 
-def _require_known(names: Sequence[str], group: str, others: Sequence[str]) -> None:
+def _require_known(names: Sequence[str], group: str, others: Sequence[str] = ()) -> None:
+    """Raises OptionError for a name that is neither a plug-in's of the group nor one of the ``others``."""
     from polydl import registry
 
     known = (*others, *registry.names(group))

@@ -29,13 +29,13 @@ from polydl.codegen.loop_ir import (
     Variable,
     While,
     mapped,
-    values,
     with_elements_of,
     with_values,
 )
 from polydl.codegen.lowering import affine_element, in_box
 from polydl.codegen.passes.common_values import with_common_values
 from polydl.codegen.passes.nested_conditionals import distributed
+from polydl.codegen.passes.rounded_stores import kept_as_float, rounding_store
 from polydl.codegen.support import NARROW, ROUND, WIDEN
 from polydl.codegen.values import (
     AddressOf,
@@ -49,7 +49,6 @@ from polydl.codegen.values import (
     Member,
     Name,
     at_all,
-    elements,
     linear,
     substituted,
     with_parts,
@@ -58,7 +57,7 @@ from polydl.ir.alignment import ALIGNMENT
 from polydl.ir.scop import REAL_BYTES
 from polydl.plan.epilogue import narrowest
 
-# Floats in a buffer: with more, loads wait for stores.
+# Floats in a buffer. Blocks in registers and of tiles have no more rows, so that compilers see one buffer.
 _BUFFER = 64
 # The element of the output, and its row in a block.
 _ELEMENT, _ROW = Name("polydl_element"), Name("i")
@@ -126,24 +125,16 @@ class _Functions:
     def _loops(self) -> Body:
         """The statements on the rows of a column."""
         statements = with_common_values(self._statements)
-        match statements:
-            case (*others, Assign(Element(_, (row,)) as target, "=", Apply(function, (value,))) as last) if self.rounds:
-                used = [each for node in others for given in values(node) for each in elements(given)]
-                alone = all(each.array != target.array for each in [*used, *elements(value)])
-                if function == NARROW and row == _ROW and alone:
-                    return (self._rounded((*others, replace(last, value=value)), target),)
-        return (self._loop_of(statements),)
+        store = rounding_store(statements, _ROW.name, NARROW) if self.rounds else None
+        return (self._loop_of(statements) if store is None else self._rounded(statements[:-1], store),)
 
-    def _rounded(self, statements: Body, target: Element) -> For:
-        """The statements on so many rows at a time as a buffer holds, whose last results are rounded together."""
+    def _rounded(self, statements: Body, store: Assign) -> For:
+        """The statements on so many rows at a time as a buffer holds, whose results are rounded behind them."""
         part, last, floats = Name("part"), Name("last"), Name("polydl_rounded")
-        *others, store = statements
-        assert isinstance(store, Assign)
-        held = replace(store, target=Element(floats.name, (linear([(1, _ROW), (-1, part)]),)))
-        loop = self._loop_of((*others, held))
+        loop = self._loop_of((*statements, kept_as_float(store, floats.name, _ROW.name, part)))
         pragma = Pragma("simd", simdlen=self.epilogue.vector_bytes // self._accumulator_bytes)
         end = linear([(1, part), (1, Integer(_BUFFER))])
-        to = AddressOf(substituted(target, {_ROW.name: part}))
+        to = AddressOf(substituted(store.target, {_ROW.name: part}))
         body = (
             _constants((last, Conditional(Binary("<", end, _ROWS), end, _ROWS))),
             Declare("float", (Variable(floats.name, (_BUFFER,)),), alignment=ALIGNMENT),

@@ -42,23 +42,37 @@ def _store(loop: For) -> Assign | None:
     whole = loop.trips is not None and loop.trips <= _MOST and loop.trips % _VECTOR == 0
     if not plain or not whole or not loop.body or not is_straight(loop.body):
         return None
-    *others, last = loop.body
+    return rounding_store(loop.body, loop.iterator)
+
+
+def rounding_store(body: Body, counter: str, rounds: str = FROM_FLOAT) -> Assign | None:
+    """The last statement of a loop's body, where the results of all iterations may be rounded behind the loop.
+
+    It rounds a value by the function ``rounds`` to the element that the loop walks along, and nothing else in the body
+    needs another element of that array, or calls anything.
+    """
+    *others, last = body
     match last:
-        case Assign(Element(array) as target, "=", Apply(function, (_,))) if function == FROM_FLOAT:
+        case Assign(Element(array) as target, "=", Apply(function, (_,))) if function == rounds:
             used = [each for node in others for value in values(node) for each in elements(value)]
             used += elements(last.value)
             alone = all(each == target for each in used if each.array == array)
             calls = any(isinstance(node, Call) for node in others)
-            return last if alone and not calls and is_walked_along(target, loop.iterator) else None
+            return last if alone and not calls and is_walked_along(target, counter) else None
     return None
 
 
-def _rounded(loop: For, store: Assign, number: int) -> Block:
+def kept_as_float(store: Assign, buffer: str, counter: str, first: Expr) -> Assign:
+    """A rounding store as one of the float to a buffer, which begins with the iteration ``first``."""
     assert isinstance(store.value, Apply)
+    lane = linear([(1, Name(counter)), (-1, first)])
+    return replace(store, target=Element(buffer, (lane,)), value=store.value.arguments[0])
+
+
+def _rounded(loop: For, store: Assign, number: int) -> Block:
     assert loop.trips is not None
     name = f"polydl_rounded{number}"
-    lane = linear([(1, Name(loop.iterator)), (-1, loop.first)])
-    floats = replace(store, target=Element(name, (lane,)), value=store.value.arguments[0])
+    floats = kept_as_float(store, name, loop.iterator, loop.first)
     arguments: dict[str, Expr] = {
         "to": AddressOf(substituted(store.target, {loop.iterator: loop.first})),
         "from": Name(name),
