@@ -106,3 +106,12 @@ def perceptron() -> Any:
 
 
 MODELS: Mapping[str, Any] = {"residual": residual, "mobile": mobile, "perceptron": perceptron}
+#: the shape of each one's input
+SHAPES = {"residual": (1, 3, 12, 12), "mobile": (2, 8, 9, 9), "perceptron": (2, 5, 12)}
+
+
+def convolution(**attributes: Any) -> Any:
+    """One convolution of an image of a fixed size."""
+    m = ModelMaker(x=(1, 4, 7, 8))
+    m.add("Conv", "x", m.weights(8, 4, 3, 3), m.weights(8), **attributes)
+    return m.model()

@@ -11,7 +11,7 @@ from execute_nests import array, matmul, scop, statement
 from polydl.element_types import element_dtype
 from polydl.errors import UnsupportedConstructError
 from polydl.execute.arrays import CHUNK, GUARD_BYTES, Buffer, Data
-from polydl.execute.comparison import Verdict, compare, store
+from polydl.execute.comparison import Verdict, compare, distances, store
 from polydl.execute.tolerance import roundings, tolerance
 
 SIGNED = Data(7, signed=True)
@@ -87,6 +87,32 @@ def test_large_errors_anywhere_do_not(tmp_path: Path, change: dict[int, float]) 
     verdict = judged("float", change, 1e-4, tmp_path)
     assert verdict.wrong is not None
     assert f"x[{next(iter(change))}]" in verdict.wrong
+
+
+def test_numbers_whose_squares_are_zero_have_an_error(tmp_path: Path) -> None:
+    buffer = filled("double", 10)
+    buffer.values[:] = 1e-173
+    offsets = store([buffer], SIGNED, tmp_path / "original")
+    buffer.values[3] *= 1 + 1e-9
+    verdict = compare([buffer], SIGNED, tmp_path / "original", offsets, 1e-6)
+    assert verdict.wrong is None
+    assert verdict.error == pytest.approx(1e-9, rel=1e-3)
+
+
+@pytest.mark.parametrize("written", [slice(0, 90_000, 3), slice(0, 90_000), slice(40_000, 40_001)])
+def test_an_error_is_that_of_what_was_written(tmp_path: Path, written: slice) -> None:
+    """Of all elements, of every third, and of one in a part of which the others stay as they were."""
+    buffer = filled("float", 90_000)
+    buffer.values[written] *= 2
+    original = buffer.values.astype(np.float64)
+    offsets = store([buffer], SIGNED, tmp_path / "original")
+    buffer.values[40_000] += 1e-3
+    verdict = compare([buffer], SIGNED, tmp_path / "original", offsets, 1.0)
+    assert verdict.error == pytest.approx(1e-3 / np.abs(original[written]).max(), rel=1e-2)
+    (tmp_path / "wide").write_bytes(original.tobytes())
+    ((of_norm, largest),) = distances([buffer], SIGNED, tmp_path / "wide", {"x": 0}, {"x": "double"}).values()
+    assert of_norm == pytest.approx(1e-3 / np.linalg.norm(original[written]), rel=1e-2)
+    assert largest == pytest.approx(1e-3 / np.abs(original[written]).max(), rel=1e-2)
 
 
 def test_all_chunks_are_compared(tmp_path: Path) -> None:

@@ -56,8 +56,8 @@ def test_every_public_name_loads() -> None:
 
 def test_modules_are_imported_meanwhile_and_what_is_missing_is_left_to_who_needs_it() -> None:
     loaded = loaded_after(
-        "import sys\nfrom polydl.commands.importing import importing\n"
-        "with importing('wave', 'no_such_module_at_all'):\n    pass\n"
+        "import sys\nfrom polydl.commands.meanwhile import importing, meanwhile\n"
+        "with meanwhile(importing('wave', 'no_such_module_at_all')):\n    pass\n"
         "assert 'wave' in sys.modules"
     )
     assert "wave" in loaded

@@ -85,6 +85,14 @@ def test_what_is_no_size_is_refused(tmp_path: Path, size: Any) -> None:
             library.chosen(**wrong)
 
 
+def test_a_loop_without_iterations_has_finite_features(tmp_path: Path) -> None:
+    nest, machine = symbolic(product().replace("k < K;", "k < K - 1;"), tmp_path, RANGES), machine_with(1, 32)
+    form = symbolic_product(nest)
+    assert form is not None
+    table = Configurations.of(nest, form, machine, (), every_configuration(nest, form, machine)[:5])
+    assert np.isfinite(table.features({"M": 4, "N": 16, "K": 1})).all()
+
+
 def test_kernels_without_a_product_are_told_apart_by_their_ids(tmp_path: Path) -> None:
     text = (
         "void gemm(int M, int N, float C[M][N])\n{\n#pragma scop\n  for (int i = 0; i < M; ++i)\n"

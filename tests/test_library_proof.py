@@ -13,6 +13,7 @@ from symbolic_nests import RANGES, product, symbolic
 from polydl.errors import OptionError, UserError
 from polydl.ir import variant as ir_variant
 from polydl.ir.variant import NestStep, Variant
+from polydl.libraries.accumulators import without_sums
 from polydl.libraries.blocking import Blocking, BlockingLoop, of_variant, usual_blockings
 from polydl.libraries.kernel import Kernel, broken, planned
 from polydl.libraries.product import SymbolicProduct, symbolic_product
@@ -54,6 +55,31 @@ def test_every_transposition_is_a_product(tmp_path: Path, a: str, b: str, stride
     assert form.loops == {"m": 1, "n": 0, "k": 2}
     assert (form.a.strides["m"], form.a.strides["k"], form.b.strides["k"], form.b.strides["n"]) == strides
     assert form.c.strides == {"m": "1", "n": "(long)N"}
+
+
+def test_rows_that_overlap_are_no_product_of_blocks(tmp_path: Path) -> None:
+    """A block of C is read and then written as a whole, so that ``C[i + j]`` would lose sums."""
+    text = product().replace("C[M][N]", "C[M + N]").replace("C[i][j] +=", "C[i + j] +=")
+    assert symbolic_product(symbolic(text, tmp_path)) is None
+
+
+@pytest.mark.parametrize(("factor", "taken"), [("2", True), ("0.5", False), ("-3", True), ("2.0f", False)])
+def test_integers_are_multiplied_by_integers_alone(tmp_path: Path, factor: str, taken: bool) -> None:
+    text = product().replace("float", "signed char").replace("signed char C", "int C").replace("+=", f"+= {factor} *")
+    assert (symbolic_product(symbolic(text, tmp_path)) is not None) == taken
+
+
+def test_what_is_added_to_a_sum_must_be_there_before_it(tmp_path: Path) -> None:
+    """``D[i][j]`` is doubled after the sum: ``C = D * C`` in the place where that begins would take another one."""
+    loops = "  for (int i = 0; i < M; ++i)\n    for (int j = 0; j < N; ++j) {\n      float sum = 0;\n"
+    inner = "      for (int k = 0; k < K; ++k)\n        sum += A[i][k] * B[k][j];\n"
+    arrays = "float C[M][N], float D[M][N], const float A[M][K], const float B[K][N]"
+    for between, remains in (("      D[i][j] *= 2;\n", True), ("", False)):
+        body = f"{loops}{inner}{between}      C[i][j] = sum + D[i][j] * C[i][j];\n    }}\n"
+        text = f"void gemm(int M, int N, int K, {arrays})\n{{\n#pragma scop\n{body}#pragma endscop\n}}\n"
+        nest = without_sums(symbolic(text, tmp_path))
+        used = {access.array for statement in nest.scop.statements for access in statement.accesses}
+        assert any("sum" in name for name in used) == remains
 
 
 def test_one_proof_holds_for_all_sizes(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -19,16 +18,11 @@ from polydl.models.kernels import as_written
 pytest.importorskip("onnx")
 
 import onnx
-from onnx import numpy_helper
 from onnx.reference import ReferenceEvaluator
-from onnx_models import MODELS, ModelMaker
+from onnx_models import MODELS, ModelMaker, convolution
 
-from polydl.models.program import lower
-from polydl.onnx.folding import shaped
-from polydl.onnx.operators import graph_of
-from polydl.onnx.reading import input_shapes, read_model
+from polydl.onnx.reading import read_model
 
-SHAPES = {"residual": (1, 3, 12, 12), "mobile": (2, 8, 9, 9), "perceptron": (2, 5, 12)}
 pytestmark = [pytest.mark.peers, pytest.mark.native]
 
 
@@ -101,12 +95,6 @@ def test_old_forms_of_operators(as_it_is: None) -> None:
     flat = m.add("Reshape", pooled, m.constant(np.array([0, -1])))
     m.add("Softmax", m.add("Gemm", flat, m.weights(144, 5), m.weights(5), alpha=0.5, beta=2.0))
     check(m.model())
-
-
-def convolution(**attributes: Any) -> Any:
-    m = ModelMaker(x=(1, 4, 7, 8))
-    m.add("Conv", "x", m.weights(8, 4, 3, 3), m.weights(8), **attributes)
-    return m.model()
 
 
 @parametrized(
@@ -237,27 +225,23 @@ def test_kernels_are_searched_for(tmp_path: Path) -> None:
     assert all(each.seconds is not None for each in fast.report().manifest.operators)
 
 
-def test_weights_whose_file_is_missing_are_random(as_it_is: None, tmp_path: Path) -> None:
-    path = tmp_path / "model.onnx"
-    onnx.save(convolution(), path, save_as_external_data=True, location="weights", size_threshold=0)
-    assert optimized(path).report().random == ()
-    (tmp_path / "weights").unlink()
-    report = optimized(path).report()
-    assert report.random == ("constant0", "constant1")
-    assert "2 weights were missing, and are random" in report.summary
+def test_results_that_are_no_numbers_are_compared(as_it_is: None) -> None:
+    """Of random data, a logarithm has none where these are negative; the same elements are none in both."""
+    from polydl.onnx import optimize
+    from polydl.onnx.reference import compared
 
-
-def test_wrong_shapes_are_named() -> None:
-    with pytest.raises(polydl.PolydlError, match=r"'x' is of shape \(1, 4, 7, 8\), and \(1, 4, 7\) is given"):
-        optimized(convolution(), (1, 4, 7))
-    with pytest.raises(polydl.PolydlError, match=r"shape of the input 'x' is open: \(N, 3, 12, 12\)"):
-        optimized(MODELS["residual"]())
-    with pytest.raises(polydl.PolydlError, match="no input 'image'"):
-        optimized(convolution(), {"image": (1, 4, 7, 8)})
-    m = ModelMaker(x=("N", "C", 4, 4))
-    m.add("Conv", "x", m.weights(8, 4, 3, 3))
-    with pytest.raises(polydl.PolydlError, match=r"'conv0' \(Conv\): its filters are \(8, 4, 3, 3\).* have 5 channels"):
-        optimized(m.model(), (1, 5, 4, 4))
+    m = ModelMaker(x=(2, 40))
+    model = m.model(m.add("Log", "x"), m.add("Relu", "x"))
+    report = optimize(model, threads=1, records=False).report()
+    assert report.comparison is not None
+    assert report.comparison.error < 1e-5
+    stored, x = read_model(model), np.random.default_rng(1).standard_normal((2, 40), dtype=np.float32)
+    with np.errstate(invalid="ignore"):
+        logarithms = np.log(x)
+    right = [logarithms, np.maximum(x, 0)]
+    assert compared(stored, {"x": x}, right).error < 1e-6
+    for wrong in ([np.zeros_like(x), right[1]], [right[0], np.full_like(x, np.nan)], [right[0], right[1] + np.inf]):
+        assert compared(stored, {"x": x}, wrong).error == np.inf
 
 
 @pytest.mark.parametrize(
@@ -338,18 +322,6 @@ def test_what_a_node_is_given_must_fit_it() -> None:
         optimized(m.model())
 
 
-def test_sparse_constants_are_refused() -> None:
-    m = ModelMaker(x=(2, 3))
-    m.add("MatMul", "x", m.weights(3, 4))
-    model = m.model()
-    values = numpy_helper.from_array(np.ones(1, np.float32), "constant0")
-    indices = numpy_helper.from_array(np.zeros(1, np.int64), "constant0.indices")
-    model.graph.sparse_initializer.append(onnx.helper.make_sparse_tensor(values, indices, [3, 4]))
-    del model.graph.initializer[:]
-    with pytest.raises(polydl.PolydlError, match="'constant0' is stored as a sparse tensor"):
-        optimized(model)
-
-
 def test_attention_moves_no_elements(as_it_is: None) -> None:
     """Three products with weights, heads as dimensions of their own, and a mask."""
     m = ModelMaker(x=(2, 5, 24), mask=(2, 1, 1, 5))
@@ -392,40 +364,6 @@ def test_constants_are_broadcast(as_it_is: None) -> None:
     check(m.model(m.add("Sub", value, m.weights(2, 3, 5))))
 
 
-def test_damaged_files_are_refused(tmp_path: Path) -> None:
-    content = convolution().SerializeToString()
-    path = tmp_path / "model.onnx"
-    for damaged in (b"", b"no model", content[: len(content) // 2]):
-        path.write_bytes(damaged)
-        with pytest.raises(polydl.PolydlError, match=r"model\.onnx: is no ONNX model, or damaged"):
-            optimized(path)
-    with pytest.raises(polydl.PolydlError, match=r"can't be read: No such file"):
-        optimized(tmp_path / "nothing.onnx")
-    model = convolution()
-    model.graph.initializer[0].CopyFrom(numpy_helper.from_array(np.zeros((8, 4, 3, 3), np.float32), "constant0"))
-    model.graph.initializer[0].raw_data = b"1234"
-    with pytest.raises(polydl.PolydlError, match="damaged"):
-        optimized(model)
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_damage_of_any_kind_is_an_error_with_a_message(name: str, tmp_path: Path) -> None:
-    """Bytes that are others, gone or more; a file that is still a model becomes a graph."""
-    content, path, chance = MODELS[name]().SerializeToString(), tmp_path / "model.onnx", Random(0)
-    remedies = []
-    for _ in range(100):
-        damaged, place = bytearray(content), chance.randrange(2500)
-        damaged[place : place + chance.randrange(3)] = chance.randbytes(chance.randrange(1, 3))
-        path.write_bytes(damaged)
-        try:
-            stored = read_model(path)
-            lower(graph_of(shaped(stored, input_shapes(stored, {"x": SHAPES[name]})), "model.onnx"))
-        except polydl.PolydlError as error:
-            remedies.append(error.remedy)
-    assert len(remedies) > 30
-    assert all(remedies)
-
-
 @pytest.mark.parametrize(
     ("operator", "change", "message"),
     [
@@ -439,10 +377,3 @@ def test_nodes_that_make_no_sense_are_named(operator: str, change: Any, message:
     change(next(node for node in model.graph.node if node.op_type == operator))
     with pytest.raises(polydl.PolydlError, match=message):
         optimized(model, (1, 3, 12, 12))
-
-
-def test_inputs_must_be_floats() -> None:
-    model = convolution()
-    model.graph.input[0].type.tensor_type.elem_type = onnx.TensorProto.DOUBLE
-    with pytest.raises(polydl.PolydlError, match="'x' is of type double; only float"):
-        optimized(model)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from polydl.reuse.batch.images import Images, _ArrayImages
 from polydl.reuse.batch.intervals import Pieces
 from polydl.reuse.batch.unions import union_sizes
 from polydl.reuse.batch.working_sets import batch_reuse
-from polydl.reuse.boxes import Subscript
+from polydl.reuse.boxes import Subscript, box_nest
 from polydl.reuse.working_sets import Method, working_sets, working_sets_of_many
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -89,6 +90,23 @@ def test_orders_of_different_lengths_and_batches_of_any_size(monkeypatch: pytest
         assert list(table) == expected
         assert told == [*range(batch, 6, batch), *([5] if 5 % batch else [])]
     assert [len(w.dependences) for w in expected] == np.diff(table.starts).tolist()
+
+
+def test_tiles_within_tiles_are_counted_together() -> None:
+    """Subscripts with three coefficients, as in tiles of an image in parts of it, and a flat index beside its parts."""
+    loops = (("i", 0, 4), ("j", 0, 1), ("k", 0, 2), ("l", 0, 1))
+    accesses = (("read", "B", ("4 * i + 2 * l + k + j",)), ("write", "C", ("6 * i + 2 * k + j",)))
+    work = Work("S", loops, accesses)
+    scop = make_scop([work])
+    found = schedules(work, ["i j k l", "l k j i", "-k i l j", "i/2 l k i j", "j l/1 i/3 k i l"])
+    nest = box_nest(scop)
+    assert nest is not None
+    together = batch_reuse(nest, None)
+    assert together is not None
+    assert together.working_sets(found).analysed.all()
+    table = working_sets_of_many(scop, found, CACHES)
+    assert list(table) == [working_sets(scop, each, CACHES) for each in found]
+    assert list(table) == [enumerate_working_sets([work], scop, each, CACHES) for each in found]
 
 
 def test_a_table_is_read_like_a_sequence() -> None:
@@ -239,33 +257,36 @@ def test_unions_that_are_shifted_have_the_same_size(
 # Elements of arrays whose subscripts are a tile and a place in it
 
 
-tiles = st.tuples(ranges, st.tuples(st.integers(-3, 9), st.integers(0, 9)).map(lambda pair: (pair[0], sum(pair))))
+chains = st.sampled_from([(8,), (2, 4), (2, 8), (3, 9), (2, 4, 8), (2, 6, 12)])
 
 
-@settings(max_examples=100)
-@given(
-    st.lists(st.lists(tiles, min_size=1, max_size=3), min_size=1, max_size=4),
-    st.lists(st.integers(-9, 9), min_size=1, max_size=3),
-    st.booleans(),
-)
+@st.composite
+def nested_tiles(draw: st.DrawFn) -> tuple[tuple[int, ...], list[list[list[tuple[int, int]]]]]:
+    """Scales, and boxes of several intervals: a place in the finest tile, and the numbers of tiles of each scale."""
+    scales = draw(chains)
+    place = st.tuples(st.integers(-3, 9), st.integers(0, 9)).map(lambda pair: (pair[0], sum(pair)))
+    box = st.tuples(place, *(ranges for _ in scales)).map(list)
+    return scales, draw(st.lists(st.lists(box, min_size=1, max_size=3), min_size=1, max_size=4))
+
+
+@settings(max_examples=200)
+@given(nested_tiles(), st.lists(st.integers(-9, 9), min_size=1, max_size=3), st.booleans())
 def test_residues_of_tiles_count_every_element_once(
-    intervals: list[list[tuple[tuple[int, int], tuple[int, int]]]], constants: list[int], downward: bool
+    drawn: tuple[tuple[int, ...], list[list[list[tuple[int, int]]]]], constants: list[int], downward: bool
 ) -> None:
-    """Each constant is a reference to ``A[8 * tile + place + constant]``."""
-    size, sign = 8, -1 if downward else 1
-    references = tuple((0, (Subscript(((0, size), (1, sign)), constant, scattered=True),)) for constant in constants)
-    boxes = [(owner, tile, place) for owner, own in enumerate(intervals) for tile, place in own]
-    span = np.array([owner for owner, _, _ in boxes])
-    low, high = (
-        np.array([[tile[end] for _, tile, _ in boxes], [place[end] for _, _, place in boxes]]) for end in (0, 1)
-    )
-    [sizes] = Images([_ArrayImages(references, (size,))]).sizes(len(intervals), [Pieces(span, low, high)])
+    """Each constant is a reference to ``A[8 * tile + place + constant]``, or to one with tiles within tiles."""
+    scales, intervals = drawn
+    factors = (-1 if downward else 1, *scales)
+    references = tuple((0, (Subscript(tuple(enumerate(factors)), each, scattered=True),)) for each in constants)
+    boxes = [(owner, box) for owner, own in enumerate(intervals) for box in own]
+    span = np.array([owner for owner, _ in boxes])
+    low, high = (np.array([[each[end] for each in box] for _, box in boxes]).T for end in (0, 1))
+    [sizes] = Images([_ArrayImages(references, (scales,))]).sizes(len(intervals), [Pieces(span, low, high)])
     for number, own in enumerate(intervals):
         touched = {
-            size * tile + sign * place + constant
-            for tiles_of, places in own
-            for tile in range(tiles_of[0], tiles_of[1] + 1)
-            for place in range(places[0], places[1] + 1)
+            sum(factor * value for factor, value in zip(factors, point, strict=True)) + constant
+            for box in own
+            for point in product(*(range(first, last + 1) for first, last in box))
             for constant in constants
         }
         assert sizes[number] == len(touched)

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from polydl.commands.destinations import check_destinations
-from polydl.commands.importing import importing
 from polydl.commands.interrupted import end_if_interrupted
+from polydl.commands.meanwhile import importing, meanwhile
 from polydl.commands.output import fail, write_document
 from polydl.commands.remembered import remembered, show_remembered
 from polydl.commands.report import write_page
@@ -240,7 +240,7 @@ def _optimized(
     """
     from polydl import registry
     from polydl.emitted_names import Naming
-    from polydl.execute.toolchain import Toolchain
+    from polydl.execute.toolchain import Toolchain, examine_compilers
     from polydl.reading import DEFAULT_FRONTEND
 
     options, search, detail = job.options, job.search, output.detail
@@ -249,7 +249,8 @@ def _optimized(
     source = job.source.placed(output.out)
     # First what starts the child processes that read the file, since the rest is imported while they do.
     registry.load("frontends", DEFAULT_FRONTEND)
-    with importing("polydl.optimization.optimize", "polydl.variants.build_space", "polydl.report.documents"):
+    modules = importing("polydl.optimization.optimize", "polydl.variants.build_space", "polydl.report.documents")
+    with meanwhile(modules, *([examine_compilers] if options["run"] else [])):
         scop = source.parse()
 
     from polydl.emission.target import TargetProcessors

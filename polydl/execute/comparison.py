@@ -1,12 +1,12 @@
 """Comparison of a kernel's result with that of the original nest (norm, tolerance: docs/guide/measuring.md).
 
-Imported by the child processes: NumPy and the standard library only. Arrays are compared in chunks, without copies.
+Imported by the child processes: NumPy and the standard library only. Arrays are compared in parts, without copies.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ from polydl.ir.measurement import Accuracy
 
 # Where more of the elements with one subscript than this part are rounding errors, all of them count as such.
 _MOST_OF_A_SLICE = 0.5
+# Elements that are compared at once: what is computed of them stays in the second cache, in memory that is used again.
+_PART = 1 << 15
 
 
 @dataclass(frozen=True)
@@ -48,8 +50,7 @@ class Noise:
 
 def changed(buffer: Buffer, data: Data) -> bool:
     """Whether any element differs from the array's initial contents."""
-    chunks = data.chunks(buffer.stream, buffer.dtype, buffer.elements)
-    return any(bool(np.any(buffer.values[at : at + chunk.size] != chunk)) for at, chunk in chunks)
+    return any(bool(np.any(buffer.values[at : at + part.size] != part)) for at, part in _initial_parts(buffer, data))
 
 
 def first_not_finite(buffer: Buffer) -> int | None:
@@ -82,7 +83,7 @@ def compare(
 ) -> Verdict:
     """Compare every element of every array with the result of the original nest, stored at ``offsets`` in a file.
 
-    Arrays that the original nest didn't change must have their initial contents, bit for bit. Elements that ``noise``
+    Arrays that the original nest didn't change must have their initial contents. Elements that ``noise``
     marks (``mark_noise``: file and offset by array) need only be finite.
     """
     worst = 0.0
@@ -122,14 +123,14 @@ def distances(
         dtype = element_dtype(elements[buffer.name])
         exact = np.memmap(path, dtype, "r", offsets[buffer.name], (buffer.elements,))
         squares = squared_differences = largest = largest_difference = 0.0
-        for start, initial in given.chunks(buffer.stream, buffer.dtype, buffer.elements):
+        for start, initial in _initial_parts(buffer, given):
             end = start + initial.size
             want = numbers(exact[start:end], dtype).astype(_at_least_double(dtype), copy=False)
             is_written = want != numbers(initial, buffer.dtype)
-            written: Values = want[is_written]
+            written = _where(is_written, want)
             difference: Values = numbers(buffer.values[start:end], buffer.dtype) - want
             if data.neighbours:
-                difference = difference[is_written]
+                difference = _where(is_written, difference)
             squares += float(np.dot(written, written))
             squared_differences += float(np.dot(difference, difference))
             largest = max(largest, float(np.max(np.abs(written), initial=0.0)))
@@ -189,9 +190,21 @@ def worst(errors: Mapping[str, float], source_errors: Mapping[str, float]) -> Ac
     return max(pairs, key=lambda pair: pair.ratio, default=None)
 
 
-def _untouched(buffer: Buffer, data: Data) -> str | None:
+def _where(kept: Values, values: Values) -> Values:
+    """The values that are kept; all of them at no cost."""
+    return values if kept.all() else values[kept]
+
+
+def _initial_parts(buffer: Buffer, data: Data) -> Iterator[tuple[int, Values]]:
+    """The initial contents of an array in parts: (index of the first element, values)."""
     for start, chunk in data.chunks(buffer.stream, buffer.dtype, buffer.elements):
-        differing = np.flatnonzero(buffer.values[start : start + chunk.size] != chunk)
+        for place in range(0, chunk.size, _PART):
+            yield start + place, chunk[place : place + _PART]
+
+
+def _untouched(buffer: Buffer, data: Data) -> str | None:
+    for start, part in _initial_parts(buffer, data):
+        differing = np.flatnonzero(buffer.values[start : start + part.size] != part)
         if differing.size:
             return f"it changes `{buffer.element(start + int(differing[0]))}`, and the original nest does not"
     return None
@@ -220,7 +233,7 @@ def _close(buffer: Buffer, data: Data, expected: Values, tolerance: float, marke
     wide = _at_least_double(buffer.dtype)
     largest = largest_difference = squares = squared_differences = 0.0
     at = 0
-    for start, initial in data.chunks(buffer.stream, buffer.dtype, buffer.elements):
+    for start, initial in _initial_parts(buffer, data):
         end = start + initial.size
         got, want, before = (
             numbers(part, buffer.dtype).astype(wide)
@@ -231,7 +244,7 @@ def _close(buffer: Buffer, data: Data, expected: Values, tolerance: float, marke
             return Verdict(None, _disagreement(buffer, start + int(broken[0]), want[broken[0]]))
         if marked is not None:
             got = np.where(marked[start:end], want, got)
-        written = want[want != before]
+        written = _where(want != before, want)
         if written.size:
             largest = max(largest, float(np.max(np.abs(written))))
             squares += float(np.dot(written, written))
@@ -244,7 +257,9 @@ def _close(buffer: Buffer, data: Data, expected: Values, tolerance: float, marke
         return Verdict(0.0, None)
     if largest == 0.0:
         return Verdict(None, _disagreement(buffer, at, expected[at]))
-    error = max(largest_difference / largest, math.sqrt(squared_differences / squares))
+    # Squares of numbers below 1e-162 are zero.
+    of_norm = math.sqrt(squared_differences / squares) if squares else 0.0
+    error = max(largest_difference / largest, of_norm)
     if error <= tolerance:
         return Verdict(error, None)
     where = _disagreement(buffer, at, expected[at])

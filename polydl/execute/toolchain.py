@@ -8,6 +8,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -183,6 +184,13 @@ def found_compilers(name: str | None = None) -> tuple[Path, ...]:
         remedy = f"name one that is installed ({', '.join(_SEARCHED)}), or leave the choice to polydl"
         raise OptionError(f"there is no compiler {name!r}", remedy=remedy)
     return (Path(path),)
+
+
+def examine_compilers() -> None:
+    """Find out what works with gcc and clang, which this process keeps for when it asks for them."""
+    for kind in ("gcc", "clang"):
+        with suppress(OptionError, MissingComponentError):
+            Toolchain.find(kind)
 
 
 @lru_cache(maxsize=64)

@@ -51,6 +51,10 @@ def _without(nest: SymbolicNest, name: str) -> SymbolicNest | None:
     others = [each for each in nest.scop.statements if each is not total.last]
     if any(access.array == target.array for each in others for access in each.accesses):
         return None
+    # What is added to the sum is computed where it begins.
+    written = {access.array for each in others for access in each.writes}
+    if any(access.array in written for access in total.last.reads if access.array != name):
+        return None
     element = nest.scop.array(name).element
     if nest.scop.array(target.array).element != element:
         return None

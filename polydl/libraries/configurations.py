@@ -99,7 +99,8 @@ def _row(blocking: Blocking) -> list[float]:
 
 
 def _of_product(product: SymbolicProduct, machine: Machine, element: int, table: Array, shape: Shape) -> Array:
-    sizes = {role: float(sums.value(trip, shape)) for role, trip in product.trips.items()}
+    # A loop without iterations at this shape has no logarithm.
+    sizes = {role: max(1.0, float(sums.value(trip, shape))) for role, trip in product.trips.items()}
     around = float(np.prod([sizes[role] for role in product.outer])) if product.outer else 1.0
     extent = np.array([sizes[role] for role in INNER])
     tiles = np.minimum(table[:, :3], extent)

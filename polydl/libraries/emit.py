@@ -112,8 +112,8 @@ def _interface(library: ChosenLibrary, code: KernelSource, foreign: ForeignCall 
     )
     if product is not None and product.scale:
         numerics = (
-            f"The products of a tile are added up before they are multiplied by {product.scale}, in the "
-            "source's precision; the compiler may fuse multiply and add."
+            f"The products of a tile are added up before they are multiplied by {product.scale}, in "
+            f"{product.element}; the compiler may fuse multiply and add."
         )
     tuned = processor_clause(library.machine, library.toolchain, code, "make the library again")
     more = [Clause("Numerics", numerics), tuned, *([] if foreign is None else [tensors_clause(foreign)])]

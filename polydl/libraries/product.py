@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -23,6 +24,8 @@ _ELEMENTS = {
     "double": ("double",),
     "int": ("signed char", "char", "unsigned char", "short", "unsigned short"),
 }
+_FRACTIONAL = ("float", "double")
+_INTEGER = re.compile(r"0[xX][0-9a-fA-F]+|\d+")
 
 
 @dataclass(frozen=True)
@@ -136,6 +139,9 @@ def _loops(nest: SymbolicNest, statement: Statement, form: ProductForm) -> dict[
     n, k = longest(c & b - a), longest(a & b - c)
     if not (m and n and k):
         return None
+    # Blocks of C are read and written as a whole: an element must be in one of their rows and columns.
+    if any(subscript.coefficients[m[0]] and subscript.coefficients[n[0]] for subscript in form.c.subscripts or ()):
+        return None
     inner = {"m": m[0], "n": n[0], "k": k[0]}
     around = [number for number in range(statement.depth) if number not in inner.values()]
     return {**inner, **{f"o{place}": number for place, number in enumerate(around, 1)}}
@@ -173,7 +179,8 @@ def unscaled(nest: SymbolicNest, statement: Statement) -> tuple[Statement, tuple
 def scalar(nest: SymbolicNest, statement: Statement, node: Expression, element: str) -> str | None:
     """C of a literal, or of a parameter of that type that the nest doesn't write, or their negative; else None."""
     if node.kind == "literal":
-        return node.text
+        # An accumulator of integers takes none of the source's fractions, nor what has a type of its own.
+        return node.text if element in _FRACTIONAL or _INTEGER.fullmatch(node.text) else None
     if node.kind == "op" and node.text == "-" and len(node.arguments) == 1:
         negated = scalar(nest, statement, node.arguments[0], element)
         return None if negated is None else f"(-{negated})"

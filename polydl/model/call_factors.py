@@ -8,9 +8,10 @@ is many times as large, say nothing of others.
 
 from __future__ import annotations
 
-import heapq
 import math
 from collections.abc import Callable
+
+import numpy as np
 
 from polydl.contracts import GemmShape
 from polydl.machine.call_times import CallTime, CallTimes
@@ -30,8 +31,10 @@ class CallFactors:
         """``peak_cycle`` is the time of two vector multiply-adds, in cycles of the core."""
         self._vector_elements = times.vector_elements
         shapes = ((packed_shape(call, times.element), call.cycles * peak_cycle) for call in times.calls)
-        timed = [(self._place(_sizes(shape)), cycles / formula(shape)) for shape, cycles in shapes]
-        self._timed = [(place, math.log(factor)) for place, factor in timed]
+        timed = [(self._place(_sizes(shape)), math.log(cycles / formula(shape))) for shape, cycles in shapes]
+        # [call, coordinate], and the factors' logarithms
+        self._places = np.array([place for place, _ in timed])
+        self._logarithms = np.array([logarithm for _, logarithm in timed])
         self._known: dict[_Sizes, float] = {}
 
     def of(self, shape: GemmShape) -> float:
@@ -48,15 +51,14 @@ class CallFactors:
         return (*(math.log2(length) for length in lengths), partial, _TRANSPOSED if transposed else 0.0)
 
     def _interpolated(self, place: tuple[float, ...]) -> float:
-        distances = ((math.dist(place, other), logarithm) for other, logarithm in self._timed)
-        nearest = heapq.nsmallest(_NEAREST, distances)
-        if not nearest:
+        if not len(self._places):
             return 1.0
-        if nearest[0][0] == 0.0:
-            return math.exp(nearest[0][1])
-        weights = [distance**-2 for distance, _ in nearest]
-        total = sum(weight * logarithm for weight, (_, logarithm) in zip(weights, nearest, strict=True))
-        return math.exp(total / sum(weights))
+        squares = ((self._places - place) ** 2).sum(axis=1)
+        nearest = np.argsort(squares, kind="stable")[:_NEAREST]
+        if squares[nearest[0]] == 0.0:
+            return math.exp(self._logarithms[nearest[0]])
+        weights = 1.0 / squares[nearest]
+        return math.exp(float(weights @ self._logarithms[nearest]) / float(weights.sum()))
 
 
 def packed_shape(call: CallTime, element: str) -> GemmShape:

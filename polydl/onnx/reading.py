@@ -16,14 +16,21 @@ from polydl.onnx.nodes import Shape
 
 try:
     import onnx
+    from google.protobuf.json_format import ParseError as JsonError
     from google.protobuf.message import DecodeError
+    from google.protobuf.text_format import ParseError as TextError
     from onnx import external_data_helper, numpy_helper
+    from onnx.parser import ParseError as OnnxTextError
 except ImportError:
     raise MissingComponentError(
         "the package onnx is not installed", remedy="install it with: pip install 'polydl[onnx]'"
     ) from None
 
 OLDEST_OPSET = 7
+# What its format makes of a file that isn't of that format, which ``onnx`` tells by the name's ending.
+_UNREADABLE = (DecodeError, ValueError, TextError, JsonError, OnnxTextError)
+# The largest model that ``onnx`` checks and infers shapes of.
+_MOST_BYTES = 2**31 - 1
 #: shapes of inputs by name, or that of the only one
 GivenShapes = Mapping[str, Sequence[int]] | Sequence[int] | None
 
@@ -62,7 +69,7 @@ def read_model(source: Any) -> StoredModel:
             model = onnx.load(path, load_external_data=False)
         except OSError as error:
             raise SourceError(f"can't be read: {error.strerror}", file=path, remedy="name an ONNX file") from None
-        except (DecodeError, ValueError) as error:
+        except _UNREADABLE as error:
             raise _damaged(path, error) from None
         random = _complete(model, Path(path))
     try:
@@ -114,9 +121,15 @@ def first_line(error: Exception) -> str:
 def _complete(model: Any, path: Path) -> list[str]:
     """Put weights of further files into a model; the names of those whose file is missing, which become random."""
     random: list[str] = []
-    for tensor in model.graph.initializer:
-        if not external_data_helper.uses_external_data(tensor):
-            continue
+    elsewhere = [each for each in model.graph.initializer if external_data_helper.uses_external_data(each)]
+    size = sum(map(_stored_bytes, elsewhere))
+    if size > _MOST_BYTES:
+        raise SourceError(
+            f"its weights take {size / 1e9:.1f} GB, and the package onnx works with models of up to 2 GiB",
+            file=str(path),
+            remedy="export its parts as models of their own, or pass the PyTorch model to polydl.torch.optimize",
+        )
+    for tensor in elsewhere:
         location = external_data_helper.ExternalDataInfo(tensor).location
         if (path.parent / location).exists():
             try:
@@ -132,6 +145,12 @@ def _complete(model: Any, path: Path) -> list[str]:
         tensor.data_location = onnx.TensorProto.DEFAULT
         del tensor.external_data[:]
     return random
+
+
+def _stored_bytes(tensor: Any) -> int:
+    """Of a constant in a further file; where that is not said, those of floats."""
+    length = external_data_helper.ExternalDataInfo(tensor).length
+    return int(length or 4 * prod(tensor.dims))
 
 
 def random_weights(shape: Shape, seed: int) -> Array:
@@ -193,8 +212,10 @@ def _by_name(given: GivenShapes, names: list[str]) -> Mapping[str, Sequence[int]
 def _shape(name: str, tensor: Any, given: Sequence[int] | None) -> Shape:
     """The shape of an input, of which the model may know some extents or not even the rank."""
     extents = list(tensor.shape.dim) if tensor.HasField("shape") else None
-    known = None if extents is None else [each.dim_value if each.HasField("dim_value") else 0 for each in extents]
-    shown = None if extents is None else _in_words(str(each.dim_value or each.dim_param or "?") for each in extents)
+    # Some exporters write -1 for an extent that is open.
+    known = None if extents is None else [max(each.dim_value, 0) for each in extents]
+    names = [each.dim_param or "?" for each in extents or ()]
+    shown = None if known is None else _in_words(str(size or name) for size, name in zip(known, names, strict=True))
     if given is None:
         if known is None or not all(known):
             text = f"the shape of the input {name!r} is open" + (f": {shown}" if shown else "")

@@ -24,9 +24,9 @@ class _ArrayImages:
 
     #: (statement, subscripts) of each
     references: tuple[tuple[int, tuple[Subscript, ...]], ...]
-    #: for each dimension: the values with one residue modulo this are a range. It is 1 where all values are a range,
-    #: and 2 for scattered subscripts such as ``2 * i + k``.
-    moduli: tuple[int, ...]
+    #: for each dimension: coefficients above 1 of scattered subscripts, each a multiple of the one before; none where
+    #: all values are a range. Those with one residue modulo the last, such as 2 in ``2 * i + k``, always are.
+    scales: tuple[tuple[int, ...], ...]
 
 
 class Images:
@@ -45,9 +45,9 @@ class Images:
         columns_of = zip(*(subscripts for _, subscripts in array.references), strict=True)
         classes = [
             _residue_classes(
-                modulus, [(s, pieces[owner]) for (owner, _), s in zip(array.references, column, strict=True)]
+                scales, [(s, pieces[owner]) for (owner, _), s in zip(array.references, column, strict=True)]
             )
-            for modulus, column in zip(array.moduli, columns_of, strict=True)
+            for scales, column in zip(array.scales, columns_of, strict=True)
         ]
         for chosen in product(*classes):
             residues = [residue for residue, _ in chosen]
@@ -57,13 +57,12 @@ class Images:
                 low = np.empty((len(subscripts), len(boxes.span)), dtype=np.int64)
                 high = np.empty_like(low)
                 there = np.ones(len(boxes.span), dtype=bool)
-                columns = zip(subscripts, array.moduli, residues, strict=True)
-                for dimension, (subscript, modulus, residue) in enumerate(columns):
-                    if modulus == 1:
+                columns = zip(subscripts, array.scales, residues, strict=True)
+                for dimension, (subscript, scales, digits) in enumerate(columns):
+                    if not scales:
                         low[dimension], high[dimension] = _range(subscript, boxes)
                     else:
-                        least, most, some = _residue_range(subscript, modulus, residue, boxes)
-                        low[dimension], high[dimension] = least, most
+                        low[dimension], high[dimension], some = _quotients(subscript, scales, digits, boxes)
                         there &= some
                 if there.all():
                     owners.append(boxes.span)
@@ -88,32 +87,32 @@ def images(nest: BoxNest, coordinates: Sequence[tuple[Subscript, ...]]) -> Image
     arrays = []
     for index, array in enumerate(nest.arrays):
         references = [(r.statement, c) for r, c in zip(nest.references, coordinates, strict=True) if r.array == index]
-        moduli = []
+        scales = []
         size = array.element_bytes
         for column in zip(*(subscripts for _, subscripts in references), strict=True):
-            modulus = _modulus(column)
-            if modulus is None:
+            chain = _scales(column)
+            if chain is None:
                 return None
-            moduli.append(modulus)
+            scales.append(chain)
             ranges = [value_range(s.terms, nest.boxes[owner]) for (owner, _), s in zip(references, column, strict=True)]
             low = min(s.constant + least for s, (least, _) in zip(column, ranges, strict=True))
             high = max(s.constant + most for s, (_, most) in zip(column, ranges, strict=True))
             if max(-low, high) >= LARGEST:
                 return None
             size *= high - low + 1
-        if prod(moduli) > _MOST_RESIDUES or size >= 1 << 48:
+        if prod(chain[-1] for chain in scales if chain) > _MOST_RESIDUES or size >= 1 << 48:
             return None
-        arrays.append(_ArrayImages(tuple(references), tuple(moduli)))
+        arrays.append(_ArrayImages(tuple(references), tuple(scales)))
     return Images(arrays)
 
 
-def _modulus(column: Sequence[Subscript]) -> int | None:
-    """1 where values are ranges; else the modulus, if all coefficients are 1 or the modulus up to sign; else None."""
+def _scales(column: Sequence[Subscript]) -> tuple[int, ...] | None:
+    """``_ArrayImages.scales`` of a dimension; None if one of the coefficients is no multiple of the one before."""
     if not any(subscript.scattered for subscript in column):
-        return 1
-    coefficients = {abs(c) for subscript in column for _, c in subscript.terms}
-    modulus = max(coefficients)
-    return modulus if coefficients <= {1, modulus} and all(s.divisor == 1 for s in column) else None
+        return ()
+    scales = sorted({abs(c) for subscript in column for _, c in subscript.terms} - {1})
+    multiples = all(coarse % fine == 0 for fine, coarse in pairwise(scales))
+    return tuple(scales) if multiples and all(s.divisor == 1 for s in column) else None
 
 
 def _extremes(terms: Sequence[tuple[int, int]], pieces: Pieces) -> tuple[Integers, Integers]:
@@ -132,34 +131,83 @@ def _range(subscript: Subscript, pieces: Pieces) -> tuple[Integers, Integers]:
     return (low, high) if subscript.divisor == 1 else (low // subscript.divisor, high // subscript.divisor)
 
 
-def _residue_classes(modulus: int, column: Sequence[tuple[Subscript, Pieces]]) -> list[tuple[int, int]]:
+def _residue_classes(
+    scales: tuple[int, ...], column: Sequence[tuple[Subscript, Pieces]]
+) -> list[tuple[tuple[int, ...], int]]:
     """Residues that stand for all, each with the number of those for which every piece has the same quotients.
 
-    Quotients change where a residue passes that of the first or of the last value of a piece.
+    A residue is written in digits, the finest first: the values from one scale to the next.
     """
-    if modulus == 1:
-        return [(0, 1)]
+    ranges = [_begin(subscript, pieces) for subscript, pieces in column]
+    return _digit_classes(scales, 1, column, [(low, high) for low, high in ranges])
+
+
+def _digit_classes(
+    scales: tuple[int, ...],
+    scale: int,
+    column: Sequence[tuple[Subscript, Pieces]],
+    ranges: Sequence[tuple[Integers, Integers]],
+) -> list[tuple[tuple[int, ...], int]]:
+    """``_residue_classes`` of what is left above ``scale``, of which the pieces' quotients are in ``ranges``.
+
+    Quotients change where a digit passes that of the first or of the last value of a piece.
+    """
+    if not scales:
+        return [((), 1)]
+    ratio = scales[0] // scale
     starts = {0}
-    for subscript, pieces in column:
-        least, most = _extremes(_fine(subscript, modulus), pieces)
-        starts.update(np.unique((least + subscript.constant) % modulus).tolist())
-        starts.update(np.unique((most + subscript.constant) % modulus + 1).tolist())
-    ordered = sorted(starts - {modulus})
-    return [(start, end - start) for start, end in pairwise([*ordered, modulus])]
+    for low, high in ranges:
+        starts.update(np.unique(low % ratio).tolist())
+        starts.update((np.unique(high % ratio) + 1).tolist())
+    classes = []
+    for digit, end in pairwise([*sorted(starts - {ratio}), ratio]):
+        finer = [
+            _coarser(subscript, pieces, scales[0], _divided(low, high, ratio, digit))
+            for (subscript, pieces), (low, high) in zip(column, ranges, strict=True)
+        ]
+        further = _digit_classes(scales[1:], scales[0], column, finer)
+        classes += [((digit, *digits), (end - digit) * alike) for digits, alike in further]
+    return classes
 
 
-def _fine(subscript: Subscript, modulus: int) -> list[tuple[int, int]]:
-    """The terms of a subscript that determine its residue."""
-    return [(iterator, c) for iterator, c in subscript.terms if abs(c) != modulus]
-
-
-def _residue_range(
-    subscript: Subscript, modulus: int, residue: int, pieces: Pieces
+def _quotients(
+    subscript: Subscript, scales: tuple[int, ...], digits: tuple[int, ...], pieces: Pieces
 ) -> tuple[Integers, Integers, np.ndarray[tuple[int, ...], np.dtype[np.bool_]]]:
-    """The range of quotients of the values with that residue, and whether there are any such values, for each piece."""
-    coarse = [(iterator, c // modulus) for iterator, c in subscript.terms if abs(c) == modulus]
-    low, high = _extremes(coarse, pieces)
-    least, most = _extremes(_fine(subscript, modulus), pieces)
-    from_here, to_here = -(-(least + subscript.constant - residue) // modulus), (most + subscript.constant - residue)
-    to_here = to_here // modulus
-    return low + from_here, high + to_here, from_here <= to_here
+    """The range of quotients of the values with those digits, and whether there are any such values, for each piece.
+
+    Of values with one digit, those of all finer terms are a range, and their quotients are, too; the coarser term adds
+    another range.
+    """
+    low, high = _begin(subscript, pieces)
+    there = np.ones(len(pieces.span), dtype=bool)
+    fine = 1
+    for scale, digit in zip(scales, digits, strict=True):
+        low, high = _divided(low, high, scale // fine, digit)
+        there &= low <= high
+        low, high = _coarser(subscript, pieces, scale, (low, high))
+        fine = scale
+    return low, high, there
+
+
+def _begin(subscript: Subscript, pieces: Pieces) -> tuple[Integers, Integers]:
+    """The range of the terms with coefficient 1 and of the constant, for each piece."""
+    low, high = _extremes(_terms(subscript, 1), pieces)
+    return low + subscript.constant, high + subscript.constant
+
+
+def _divided(low: Integers, high: Integers, ratio: int, digit: int) -> tuple[Integers, Integers]:
+    """The quotients by ``ratio`` of the values with remainder ``digit``; ``low`` is the larger where there are none."""
+    return -(-(low - digit) // ratio), (high - digit) // ratio
+
+
+def _coarser(
+    subscript: Subscript, pieces: Pieces, scale: int, quotients: tuple[Integers, Integers]
+) -> tuple[Integers, Integers]:
+    """The quotients by ``scale`` with the terms of that coefficient."""
+    low, high = _extremes(_terms(subscript, scale), pieces)
+    return quotients[0] + low, quotients[1] + high
+
+
+def _terms(subscript: Subscript, scale: int) -> list[tuple[int, int]]:
+    """The terms with a coefficient, over that coefficient."""
+    return [(iterator, c // scale) for iterator, c in subscript.terms if abs(c) == scale]
