@@ -95,8 +95,7 @@ def test_orders_of_different_lengths_and_batches_of_any_size(monkeypatch: pytest
 def test_tiles_within_tiles_are_counted_together() -> None:
     """Subscripts with three coefficients, as in tiles of an image in parts of it, and a flat index beside its parts."""
     loops = (("i", 0, 4), ("j", 0, 1), ("k", 0, 2), ("l", 0, 1))
-    accesses = (("read", "B", ("4 * i + 2 * l + k + j",)), ("write", "C", ("6 * i + 2 * k + j",)))
-    work = Work("S", loops, accesses)
+    work = Work("S", loops, (("read", "B", ("4 * i + 2 * l + k + j",)), ("write", "C", ("6 * i + 2 * k + j",))))
     scop = make_scop([work])
     found = schedules(work, ["i j k l", "l k j i", "-k i l j", "i/2 l k i j", "j l/1 i/3 k i l"])
     nest = box_nest(scop)
