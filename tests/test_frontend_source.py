@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from polydl.frontend.pet import parse
 from polydl.frontend.source import Edit, EditedText, line_of, one_line, without_comments
 from polydl.inclusions import inclusions
 
@@ -106,3 +109,11 @@ def test_directives_that_include_are_read_as_they_are_written() -> None:
     ]
     assert all(text[each.start :].startswith(each.text) for each in read)
     assert not list(inclusions('#includes "a.h"\nputs("#include <b.h>");\n'))
+
+
+@pytest.mark.native
+def test_values_of_other_types_are_converted_before_one_is_chosen() -> None:
+    """C converts each to the type of what it is assigned to, and those of ``?:`` to one that both have in common."""
+    scop = parse(Path(__file__).parent / "nests" / "choices_of_types.c")
+    casts = [[node.text for node in each.body.walk() if node.kind == "cast"] for each in scop.statements]
+    assert casts == [["long"] * 2, ["double"] * 2, [], ["unsigned char"] * 2, [], [], []]

@@ -17,7 +17,7 @@ from polydl.codegen.passes import (
     unroll_and_jam,
     vectorize,
 )
-from polydl.codegen.values import Expr, Name
+from polydl.codegen.values import Binary, Conditional, Expr, Integer, Name
 from polydl.ir.schedule import Loop
 
 ARRAYS = (
@@ -228,3 +228,38 @@ def test_what_a_temporary_array_held_before_is_read() -> None:
     shown = without_dead_stores(chain, "x")
     assert "float polydl_scalar0 = x[j];" in shown
     assert "x[j] = polydl_scalar0;" in shown
+
+
+def test_what_only_a_condition_lets_be_read_is_not_read_before_the_loop() -> None:
+    """At k = 0 there is neither ``r[k - 1]`` nor ``A[k - 1][j]``."""
+
+    def guarded(element: Expr) -> Expr:
+        return Conditional(Binary(">", Name("k"), Integer(0)), element, at("x", "j"))
+
+    body = (
+        loop(
+            "j", 1, 89,
+            sets("S", at("A", "k", "j"), times(guarded(at("r", "k + -1")), at("r", "k"))),
+            sets("T", at("s", "j"), times(guarded(at("A", "k + -1", "j")), at("r", "k"))),
+        ),
+    )  # fmt: skip
+    facts = known(statements="ST")
+    lines = c(scalar_replacement.run(vectorize.run(body, facts), facts))
+    inside = lines.index(next(line for line in lines if line.startswith("for")))
+    assert any("= r[k];" in line for line in lines[:inside])
+    assert not any("k - 1" in line for line in lines[:inside])
+    assert [line for line in lines if "A[k - 1][j]" in line and "?" not in line] == []
+
+
+def test_elements_that_are_only_read_are_not_written_back() -> None:
+    body = (
+        loop(
+            "j", 1, 89,
+            sets("S", at("A", 1, "j"), at("A", 0, "j")),
+            sets("T", at("s", "j"), times(at("A", 0, "j"), at("A", 1, "j"))),
+        ),
+    )  # fmt: skip
+    facts = known(statements="ST")
+    lines = c(scalar_replacement.run(vectorize.run(body, facts), facts))
+    assert sum(line.startswith("A[1][j] = ") for line in lines) == 1
+    assert not any(line.startswith("A[0][j] = ") for line in lines)

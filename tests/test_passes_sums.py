@@ -382,3 +382,23 @@ def test_what_a_loop_leaves_alone_divides_as_a_product_with_its_reciprocal() -> 
     )
     known = context(*ARRAYS, array("n", element="int"), S=UPDATE)
     assert c(reciprocals.run(vectorize.run(kept, known), known)) == c(kept)
+
+
+def test_a_divisor_that_a_condition_guards_is_not_read_before_the_loop() -> None:
+    """Its subscript may be outside of the array in iterations in which nothing is divided."""
+    known = context(*ARRAYS, S=UPDATE)
+
+    def divided_by(divisor: Expr) -> list[str]:
+        choice = Conditional(Binary(">", Name("i"), Integer(0)), Binary("/", at("x", "j"), divisor), at("x", "j"))
+        body = (loop("j", 1, 89, sets("S", at("s", "j"), choice)),)
+        return c(reciprocals.run(vectorize.run(body, known), known))
+
+    assert not any("polydl_over" in line for line in divided_by(at("z", "i + -1")))
+    assert divided_by(at("z", 0))[1] == "const float polydl_over0 = 1 / z[0];"
+
+
+def test_a_quotient_in_double_has_a_reciprocal_in_double() -> None:
+    body = (loop("j", 1, 89, sets("S", at("d", "j"), Binary("/", at("d", "j"), at("z", "i")))),)
+    known = context(*ARRAYS, array("d", 90, element="double"), S=UPDATE)
+    made = c(reciprocals.run(vectorize.run(body, known), known))
+    assert made[1] == "const double polydl_over0 = 1 / (double)(z[i]);"

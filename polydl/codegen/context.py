@@ -14,6 +14,7 @@ from polydl.plan.epilogue import EpilogueOperand
 from polydl.plan.next_tile import NextTile
 from polydl.plan.prefetch import Prefetch
 from polydl.poly.reductions import Operation
+from polydl.vector_functions import returned_type
 
 _ARITHMETIC = frozenset({"+", "-", "*", "/"})
 # Terms whose sum in float is hardly less precise than each of them.
@@ -162,7 +163,7 @@ class Context:
             case Constant(number):
                 return number[-1] in "fF" and not number.lower().startswith("0x")
             case Apply(function):
-                return function.endswith("f")
+                return returned_type(function) == "float"
             case Cast(kind):
                 return kind == "float"
             case Conditional():

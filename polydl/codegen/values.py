@@ -279,6 +279,19 @@ def walk(value: Expr) -> Iterator[Expr]:
         left += parts(value)[::-1]
 
 
+def always(value: Expr) -> Iterator[Expr]:
+    """What is computed for an expression whichever way its conditions turn out."""
+    yield value
+    match value:
+        case Conditional(condition):
+            yield from always(condition)
+        case Binary("&&" | "||", left):
+            yield from always(left)
+        case _:
+            for part in parts(value):
+                yield from always(part)
+
+
 def elements(value: Expr) -> Iterator[Element]:
     """All array elements and scalars in an expression in the order of the text, those in subscripts included."""
     return (each for each in walk(value) if isinstance(each, Element))

@@ -46,6 +46,8 @@ class _Assignment:
     semicolon: int
     #: whether its value can also be one of the target's, without a loss
     mixes: bool
+    #: types of the target and of what it gets, as C calls them
+    types: tuple[str, str]
     #: the variable or the array that is assigned to, whatever macro names it
     variable: str
     #: variables and arrays that its value and the subscripts of its target read
@@ -55,6 +57,15 @@ class _Assignment:
     def prefix(self) -> str:
         """What stands before the value that the target gets."""
         return "" if self.operator == "=" else f"{self.target} {self.operator[0]} "
+
+    def cast_beside(self, other: _Assignment) -> str:
+        """What converts the value that the target gets where ``?:`` would convert it otherwise, beside another value.
+
+        That has a type which both have in common. It loses nothing if one of them has the target's type or theirs is
+        the same.
+        """
+        types = {self.types[1], other.types[1]}
+        return "" if len(types) == 1 or self.types[0] in types else f"({self.types[0]})"
 
 
 def assignment_edits(reader: FunctionReader) -> list[Edit]:
@@ -119,6 +130,9 @@ def _selection(statement: Any, text: str) -> Iterator[Edit]:
     start, end = statement.extent.start.offset, statement.extent.end.offset
     opening = text.find("(", start)
     closing = matching(text, opening)
+    # A character constant is an argument of a macro, in whose place the text has blanks.
+    if any(each.kind == CursorKind.CHARACTER_LITERAL for each in preorder(statement)):
+        return
     if closing is not None and text[start:opening].strip() == "if" and len(branches) == 1:
         several = _in_order(_assignments(branches[0], text), asked)
         if several:
@@ -137,10 +151,13 @@ def _selection(statement: Any, text: str) -> Iterator[Edit]:
     if not all(each is not None and each.mixes and each.target == first.target for each in chosen):
         return
     yield Edit(start, opening, f"{first.target} = ")
-    yield Edit(closing + 1, first.value_start, f" ? {first.prefix}(")
+    cast, closed = first.cast_beside(last), ")"
+    if cast:
+        cast, closed = f"{cast}(", "))"
+    yield Edit(closing + 1, first.value_start, f" ? {cast}{first.prefix}(")
     if len(chosen) == 2:
-        yield Edit(first.value_end, last.value_start, f") : {last.prefix}(")
-        yield Edit(last.value_end, last.semicolon, ")")
+        yield Edit(first.value_end, last.value_start, f"{closed} : {cast}{last.prefix}(")
+        yield Edit(last.value_end, last.semicolon, closed)
     else:
         yield Edit(first.value_end, first.semicolon, f") : {first.target}")
     if last.semicolon + 1 < end:
@@ -254,11 +271,18 @@ def _assignment(cursor: Any, text: str) -> _Assignment | None:
         return None
     if not value.strip() or not _balanced(value) or "#" in value:
         return None
-    stored, assigned = shape_of(left.type), shape_of(right.type)
+    given = _inside(right).type
+    stored, assigned = shape_of(left.type), shape_of(given)
     mixes = stored.element in _FLOATS or (stored.is_integer and assigned.is_integer)
     variable, *subscripts = _variables(left)
     reads = frozenset([*subscripts, *_variables(right)])
-    return _Assignment(target, operator, left.extent.start.offset, start, semicolon, semicolon, mixes, variable, reads)
+    types = _type_name(left.type), _type_name(left.type if operator != "=" else given)
+    begin = left.extent.start.offset
+    return _Assignment(target, operator, begin, start, semicolon, semicolon, mixes, types, variable, reads)
+
+
+def _type_name(type_: Any) -> str:
+    return " ".join(word for word in type_.get_canonical().spelling.split() if word not in ("const", "volatile"))
 
 
 def quoted(cursor: Any, text: str) -> str | None:

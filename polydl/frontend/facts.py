@@ -152,7 +152,7 @@ class FunctionFacts:
     """The function to read."""
 
     name: str
-    #: as the source writes it
+    #: in libclang's words, without typedefs
     return_type: str
     #: of its definition
     offset: int

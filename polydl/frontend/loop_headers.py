@@ -85,7 +85,7 @@ def problem_of(header: Sequence[Any]) -> tuple[Any, str, str] | None:
         return None
     advance = header[-1]
     target, *amount = advance.get_children()
-    counters = [child for child in preorder(header[0]) if child.kind in _NAMES]
+    counters = [child for child in preorder(header[0]) if child.kind in _NAMES] if _initializes(header[0]) else []
     constants = _header_of(header)
     overflow = constants.overflow() if constants is not None else None
     if amount and advance.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR and integer_value(amount[0]) == 0:
@@ -104,6 +104,12 @@ def problem_of(header: Sequence[Any]) -> tuple[Any, str, str] | None:
         if constants is not None and overflow is not None:
             return header[1], overflow, wider(constants.counter, constants.element)
     return None
+
+
+def _initializes(part: Any) -> bool:
+    """Whether this part of a header is its first one, which may be missing."""
+    assigns = part.kind == CursorKind.BINARY_OPERATOR and binary_operator(part) == ASSIGN
+    return bool(assigns or part.kind == CursorKind.DECL_STMT)
 
 
 def _initialized(initial: Any) -> tuple[Any | None, Any | None]:

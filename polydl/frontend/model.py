@@ -36,7 +36,7 @@ class Model:
     function: SourceFunction
     statements: tuple[Statement, ...]
     arrays: tuple[Array, ...]
-    #: pet's schedule tree, restricted to the statements kept
+    #: the schedule tree of the statements kept, in pet's order
     schedule: str
     annotated_calls: tuple[AnnotatedCall, ...]
     #: offsets of the region in the analysed text, end exclusive

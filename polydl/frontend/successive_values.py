@@ -132,6 +132,9 @@ def _renamed(declared: Any, values: Sequence[_Value], block: Any, reader: Functi
     whole = all(each.spelled == each.offset and each.spelled in inside for each in variable.references)
     if not whole or writes != sum(value.targets for value in assigned):
         return []
+    if values[0].parts and _reads(values[0], uses):
+        # It reads what an iteration before, or what stands before the block, has left.
+        return []
     names: list[tuple[int, str]] = []
     edits: list[Edit] = []
     latest = variable.name if initializer_of(declared) is not None else None
@@ -152,6 +155,12 @@ def _renamed(declared: Any, values: Sequence[_Value], block: Any, reader: Functi
             if since:
                 edits.append(Edit(use, use + len(variable.name), since[-1]))
     return edits
+
+
+def _reads(value: _Value, uses: Sequence[int]) -> bool:
+    """Whether a value depends on the variable, of which these are the ``uses``."""
+    places = [part for part in value.parts if not isinstance(part, str)]
+    return any(part is None or any(part[0] <= use < part[1] for use in uses) for part in places)
 
 
 def _substituted(

@@ -22,8 +22,6 @@ from polydl.ir.scop import Scop
 from polydl.ir.statement import Access, Expression, Statement
 from polydl.poly.domains import independent_loops
 
-# What reasons say of microkernels for other types of elements than the nest's.
-
 
 @dataclass(frozen=True)
 class ProductForm:

@@ -14,7 +14,7 @@ from itertools import count
 
 from polydl.codegen.context import Context
 from polydl.codegen.loop_ir import Assign, Block, Body, Declare, Node, Variable, rewritten
-from polydl.codegen.values import Binary, Cast, Conditional, Element, Expr, Name, parts, walk, with_parts
+from polydl.codegen.values import Cast, Element, Expr, Name, always, walk, with_parts
 
 
 def run(ir: Body, context: Context) -> Body:  # noqa: ARG001
@@ -55,21 +55,8 @@ def _common(value: Expr) -> Cast | None:
     counts = Counter(casts)
     if all(times == 1 for times in counts.values()):
         return None
-    always = set(_always(value))
-    return next((cast for cast in casts if counts[cast] > 1 and cast in always), None)
-
-
-def _always(value: Expr) -> Iterator[Expr]:
-    """What is computed for an expression whichever way its conditions turn out."""
-    yield value
-    match value:
-        case Conditional(condition):
-            yield from _always(condition)
-        case Binary("&&" | "||", left):
-            yield from _always(left)
-        case _:
-            for part in parts(value):
-                yield from _always(part)
+    computed = set(always(value))
+    return next((cast for cast in casts if counts[cast] > 1 and cast in computed), None)
 
 
 def _with(value: Expr, one: Expr, other: Expr) -> Expr:

@@ -1,7 +1,7 @@
 """Divisions in vector loops by what a loop leaves alone: products with a reciprocal that is computed once before it.
 
 A division of vectors takes as long as some ten products. Rounded twice, the quotient has an error of 1.5 units in the
-last place at most in place of half of one.
+last place at most in place of half of one. The reciprocal of a subnormal divisor may be infinite.
 """
 
 from __future__ import annotations
@@ -11,7 +11,19 @@ from dataclasses import replace
 from polydl.codegen.context import Context
 from polydl.codegen.loop_ir import Assign, Body, Declare, For, Node, Variable, mapped
 from polydl.codegen.passes.factors import Varies, varying
-from polydl.codegen.values import Apply, Binary, Element, Expr, Integer, Name, elements, walk, with_parts
+from polydl.codegen.values import (
+    Apply,
+    Binary,
+    Cast,
+    Conditional,
+    Element,
+    Expr,
+    Integer,
+    Name,
+    elements,
+    walk,
+    with_parts,
+)
 from polydl.vector_functions import returned_type
 
 _FLOATING = frozenset({"float", "double"})
@@ -28,20 +40,32 @@ def run(ir: Body, context: Context) -> Body:
 
 def _without_divisions(loop: For, context: Context) -> For:
     varies = varying(loop)
-    found: dict[Expr, tuple[str, str]] = {}
+    # By the divisor and the type of the quotient.
+    found: dict[tuple[Expr, str], str] = {}
 
-    def reciprocal(divisor: Expr) -> Expr | None:
-        """The variable that is to hold one over a divisor; None where that may change or is no real number."""
+    def reciprocal(divisor: Expr, divided: Expr, guarded: bool) -> Expr | None:
+        """The variable that is to hold one over a divisor; None where that may change or is no real number.
+
+        None as well where the division is ``guarded`` by a condition, which may be what keeps a subscript of the
+        divisor within its array.
+        """
         kind = _kind(divisor, context)
-        if kind is None or not _stays(divisor, loop, varies):
+        if kind is None or not _stays(divisor, loop, varies) or (guarded and not _is_always_there(divisor)):
             return None
-        name, _ = found.setdefault(divisor, (f"polydl_over{len(found)}", kind))
-        return Name(name)
+        if not context.is_float(divided) and not _is_integer(divided, context):
+            kind = "double"
+        return Name(found.setdefault((divisor, kind), f"polydl_over{len(found)}"))
 
-    def multiplied(value: Expr) -> Expr:
-        value = with_parts(value, multiplied)
+    def multiplied(value: Expr, guarded: bool = False) -> Expr:
+        match value:
+            case Conditional(condition, positive, negative):
+                branches = (multiplied(branch, True) for branch in (positive, negative))
+                return Conditional(multiplied(condition, guarded), *branches)
+            case Binary("&&" | "||" as operator, left, right):
+                return Binary(operator, multiplied(left, guarded), multiplied(right, True))
+        value = with_parts(value, lambda part: multiplied(part, guarded))
         if isinstance(value, Binary) and value.operator == "/":
-            factor = reciprocal(value.right)
+            factor = reciprocal(value.right, value.left, guarded)
             return value if factor is None else Binary("*", value.left, factor)
         return value
 
@@ -49,15 +73,30 @@ def _without_divisions(loop: For, context: Context) -> For:
         if not isinstance(node, Assign):
             return node
         value = multiplied(node.value)
-        factor = reciprocal(value) if node.operator == "/=" else None
+        factor = reciprocal(value, node.target, False) if node.operator == "/=" else None
         return replace(node, value=value) if factor is None else replace(node, operator="*=", value=factor)
 
     body = mapped(loop.body, changed)
-    declared = (
-        Declare(kind, (Variable(name, initial=Binary("/", Integer(1), divisor)),), constant=True)
-        for divisor, (name, kind) in found.items()
-    )
+    declared = []
+    for (divisor, kind), name in found.items():
+        below = divisor if kind == _kind(divisor, context) else Cast(kind, divisor)
+        declared.append(Declare(kind, (Variable(name, initial=Binary("/", Integer(1), below)),), constant=True))
     return replace(loop, body=body, before=(*loop.before, *declared)) if found else loop
+
+
+def _is_integer(value: Expr, context: Context) -> bool:
+    """Whether C takes this for an integer, which it converts to the type of what divides it; not if in doubt."""
+    match value:
+        case Integer() | Name():
+            return True
+        case Element(array):
+            return array in context.arrays and context.arrays[array].element not in _FLOATING
+    return False
+
+
+def _is_always_there(value: Expr) -> bool:
+    """Whether all elements in a value have subscripts that are numbers."""
+    return all(isinstance(subscript, Integer) for element in elements(value) for subscript in element.subscripts)
 
 
 def _kind(divisor: Expr, context: Context) -> str | None:

@@ -29,7 +29,7 @@ from polydl.codegen.loop_ir import (
     with_elements_of,
 )
 from polydl.codegen.passes.factors import varying
-from polydl.codegen.values import Element, Expr, Integer, Linear, Name, as_sum, elements, mentions
+from polydl.codegen.values import Element, Expr, Integer, Linear, Name, always, as_sum, elements, mentions
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,8 @@ class Replaced:
     element: Element
     #: Whether the variable begins with the element's value.
     read: bool
+    #: Whether the element gets the variable's last value.
+    written: bool
 
 
 def streamed_arrays(loop: For, context: Context) -> frozenset[str]:
@@ -93,10 +95,13 @@ def replaceable(loop: For, streamed: Collection[str], context: Context) -> tuple
         for place, (element, using) in enumerate(elements_of.items()):
             if len(using) == 1 and array not in streamed:
                 continue
+            # Of one that is only touched under a condition, the subscripts may be outside of the array else.
+            if not any(element == each.target or element in always(each.value) for each in using):
+                continue
             first = using[0]
             read = (first.target == element and first.operator != "=") or element in elements(first.value)
             variable = f"polydl_scalar{number}" + (f"_{place}" if len(elements_of) > 1 else "")
-            found.append(Replaced(variable, element, read))
+            found.append(Replaced(variable, element, read, any(each.target == element for each in using)))
     return tuple(found)
 
 
@@ -165,7 +170,7 @@ def _with_variables(loop: For, context: Context, temporary: Collection[str]) -> 
         )
         for each in found.values()
     ]
-    stored = [Assign(each.element, "=", Name(each.variable)) for each in found.values()]
+    stored = [Assign(each.element, "=", Name(each.variable)) for each in found.values() if each.written]
     return replace(loop, body=(*declared, *with_elements_of(loop.body, place), *stored))
 
 
@@ -181,8 +186,10 @@ def _with_loads_before(loop: For, context: Context) -> For:
         if not isinstance(node, Assign):
             return node
 
+        computed = frozenset(always(node.value))
+
         def place(element: Element) -> Expr:
-            if not context.has_extents(element) or varies(element):
+            if not context.has_extents(element) or varies(element) or element not in computed:
                 return element
             number = numbers.setdefault((node.statement, element.reference), len(numbers))
             name = names.setdefault(element, f"polydl_once{number}{node.copy}")
