@@ -19,7 +19,7 @@ from polydl.plan.transposing_copies import order_in_squares
 from polydl.poly.domains import sums_run_alike
 from polydl.poly.legality import Directions, order_is_legal, sums_are_legal
 from polydl.poly.nests import Nest
-from polydl.poly.reductions import moves, reduction_array
+from polydl.poly.reductions import moves, reduction_array, summed_up
 from polydl.variants.layout_order import contiguous, layout_order
 from polydl.variants.shapes import Shape
 
@@ -222,7 +222,9 @@ class NestFacts:
     def _waits(self, loop: str) -> bool:
         """Whether an iteration of the loop, innermost, needs what the one before has computed."""
         order = [self._positions[name] for name in (*(other for other in self.nest.loops if other != loop), loop)]
-        return not sums_are_legal(self.directions, order, len(order) - 1)
+        number = self._positions[loop] + self.nest.depth
+        sums = summed_up(self.scop, self.statements, dict.fromkeys(self.nest.statements, number))
+        return not sums_are_legal(self.directions, order, len(order) - 1, sums)
 
     # ----------------------------------------------------------------------------------
     # What the statements do

@@ -359,7 +359,7 @@ class ParallelRule:
         for loop in model.loops:
             number = names.index(loop.loop)
             needed: dict[tuple[tuple[int, int], ...], None] = {}
-            for signs in model.facts.directions.ordering | model.facts.directions.reductions:
+            for signs in model.facts.directions.all:
                 if signs[number]:
                     moved = [name for name, sign in zip(names, signs, strict=True) if sign and name != loop.loop]
                     needed[tuple((fine[name], model.points[name]) for name in moved if name in fine)] = None

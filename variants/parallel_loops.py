@@ -75,8 +75,9 @@ def _summing_choices(
     outer = next((place for place, name in enumerate(order) if trips[name] > 1), None)
     if not facts.plain or outer is None:
         return ()
-    legal = sums_are_legal(facts.directions, time, outer) and summed(facts, time[outer])
-    return (ThreadedLoop(order[outer]),) if legal else ()
+    sums = summed(facts, time[outer])
+    legal = sums_are_legal(facts.directions, time, outer, sums)
+    return (ThreadedLoop(order[outer]),) if sums and legal else ()
 
 
 def summed(facts: NestFacts, loop: int) -> tuple[str, ...]:

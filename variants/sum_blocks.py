@@ -65,7 +65,7 @@ def sum_blocks(
     vector = vectors[-1]
     costs: list[tuple[float, float, RegisterBlock]] = []
     for inner in _blocks(outputs[-2:], extents):
-        if not _is_legal(nest, directions, vector, inner):
+        if not _is_legal(nest, directions, vector, inner, found.target.array):
             continue
         (cycles, loads), live, alone = block_cost(scop, statement, machine, extents, vector, (), inner)
         if live + alone <= machine.core.vector_registers:
@@ -100,11 +100,11 @@ def _blocks(outputs: Sequence[int], extents: Mapping[int, int]) -> list[tuple[tu
     ]
 
 
-def _is_legal(nest: Nest, directions: Directions, vector: int, outputs: Sequence[tuple[int, int]]) -> bool:
+def _is_legal(nest: Nest, directions: Directions, vector: int, outputs: Sequence[tuple[int, int]], summed: str) -> bool:
     inner = [vector, *(loop for loop, _ in outputs)]
     around = [nest.depth + place for place in range(len(nest.loops)) if nest.depth + place != vector]
     order = [loop - nest.depth for loop in (*around, *inner)]
-    return order_is_legal(directions, order) and sums_are_legal(directions, order, len(around))
+    return order_is_legal(directions, order) and sums_are_legal(directions, order, len(around), [summed])
 
 
 def _spans(scop: Scop, reads: Sequence[Access], block: RegisterBlock, extent: int, machine: Machine) -> tuple[int, ...]:

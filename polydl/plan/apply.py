@@ -29,6 +29,7 @@ from polydl.plan.rewriting import RewrittenScop, rewritten
 from polydl.plan.zeroing import absorbed
 from polydl.poly.legality import Directions, Violation, violations
 from polydl.poly.nests import Nest
+from polydl.poly.reductions import combinable
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,6 +192,7 @@ def apply(
     left = rewritten(scop, variant.rewrites, numerics=numerics)
     variant = _with_tiles_in_order(variant, left.nests)
     plan = make_plan(left.scop, left.nests, variant)
+    _check_sums_of_threads(left.scop, plan)
     by_name = {kernel.name: kernel for kernel in microkernels}
     used = {nest.microkernel.name for nest in plan.nests if nest.microkernel is not None}
     if unknown := used - by_name.keys():
@@ -203,6 +205,18 @@ def apply(
         matches = {index: with_strides(of_tiles, match) for index, match in matches.items()}
     applied = Applied(variant, scop, left, plan, matches, kernels, smaller)
     return applied.prove() if prove else applied
+
+
+def _check_sums_of_threads(scop: Scop, plan: Plan) -> None:
+    """Raises IllegalVariantError for arrays that the threads of a nest's own loop can't add up."""
+    for nest in plan.nests:
+        statements = [scop.statement(name) for name in nest.nest.statements]
+        for loop in nest.loops:
+            every = dict.fromkeys(nest.nest.statements, loop.iterator)
+            if refused := set(loop.combined).difference(combinable(scop, statements, every) if loop.combined else ()):
+                raise IllegalVariantError(
+                    f"the threads of `{loop.name}` in nest {nest.nest.index} can't add up `{min(refused)}`"
+                )
 
 
 def _with_tiles_in_order(variant: Variant, nests: Sequence[Nest]) -> Variant:
@@ -226,6 +240,11 @@ def _match(left: RewrittenScop, plan: NestPlan, kernels: Mapping[str, Microkerne
     roles = tuple(nest.depth + nest.loops.index(name) for name in (step.m, step.n, step.k))
     batch = {nest.depth + nest.loops.index(name) for name in step.batch}
     rows = {nest.depth + nest.loops.index(name) for name in step.rows}
+    statement = left.scop.statement(nest.statements[0])
+    if not left.reassociate and any(statement.directions[loop] < 0 for loop in (roles[2], *batch)):
+        raise IllegalVariantError(
+            f"the sums of nest {nest.index} run downwards, and a microkernel adds them up in the other order"
+        )
     for match in () if isinstance(matches, NoMatch) else matches:
         fits = (match.m, match.n, match.k) == roles and rows <= set(match.rowable)
         if fits and batch <= set(match.batchable):

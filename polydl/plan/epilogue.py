@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import islpy as isl
 
@@ -22,6 +23,7 @@ from polydl.ir.statement import Access, Statement
 from polydl.match.alignment import loops_alike, over_loops_of
 from polydl.match.product import GemmMatch
 from polydl.plan.nest_plan import NestPlan, Plan, offsets
+from polydl.poly.texts import map_of
 from polydl.vector_functions import called, includes_math, is_instruction, leaves, scalar_only
 
 # Types that need no declaration of the user's.
@@ -134,8 +136,8 @@ def epilogue_of(
 def _meet(scop: Scop, product: Statement, applied: Sequence[EpilogueStatement | None]) -> bool:
     """Whether blocks of a call may meet in an array that the statements write, other than the product's output.
 
-    They do where the product or a statement reads it, since blocks that come later would find it written, and where two
-    statements write it at different places for one element of the output.
+    They do where the product or a statement reads it, since blocks that come later would find it written, where two
+    statements write it at different places for one element of the output, and where one writes an element twice.
     """
     known = [each for each in applied if each is not None]
     output = scop.array(product.writes[0].array).memory
@@ -147,9 +149,17 @@ def _meet(scop: Scop, product: Statement, applied: Sequence[EpilogueStatement | 
         (written,) = each.statement.writes
         memory = scop.array(written.array).memory
         place = written.array, each.references[written.reference].subscripts
-        if memory != output and (memory in read or places.setdefault(memory, place) != place):
+        if memory == output:
+            continue
+        if memory in read or places.setdefault(memory, place) != place or not _writes_once(written.relation):
             return True
     return False
+
+
+@lru_cache(maxsize=4096)
+def _writes_once(relation: str) -> bool:
+    """Whether no two iterations write one element."""
+    return bool(map_of(relation).is_injective())
 
 
 def _is_read_elsewhere(scop: Scop, output: Access, users: Sequence[Statement]) -> bool:

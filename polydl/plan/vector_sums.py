@@ -30,8 +30,6 @@ def vector_sums(scop: Scop, plan: NestPlan, directions: Directions) -> dict[int,
 
 def sums_of_loop(scop: Scop, plan: NestPlan, directions: Directions, position: int) -> dict[str, str]:
     """The same of one of the plan's own loops, by its position; nothing where that is not allowed."""
-    if not sums_are_legal(directions, plan.order(), position):
-        return {}
     arrays: dict[str, str] = {}
     for statement in (scop.statement(name) for name in plan.nest.statements):
         found = reduction(scop, statement)
@@ -40,7 +38,8 @@ def sums_of_loop(scop: Scop, plan: NestPlan, directions: Directions, position: i
         if found.operation not in OPERATIONS:
             return {}
         arrays[statement.name] = found.target.array
-    return arrays if len(set(arrays.values())) == len(arrays) else {}
+    legal = sums_are_legal(directions, plan.order(), position, arrays.values())
+    return arrays if legal and len(set(arrays.values())) == len(arrays) else {}
 
 
 def separate_lanes(lanes: int, trips: int) -> int:

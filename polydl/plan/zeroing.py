@@ -7,12 +7,15 @@ no code of its own if the microkernel can write a tile without reading it (beta 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 
 from polydl.contracts import Microkernel
 from polydl.ir.scop import Scop
+from polydl.ir.statement import Access
 from polydl.match.zero import sets_to_zero
 from polydl.plan.nest_plan import NestPlan, Plan
 from polydl.poly.domains import independent_loops, sums_run_alike
+from polydl.poly.texts import map_of
 
 
 def absorbed(scop: Scop, plan: Plan, kernels: Mapping[str, Microkernel]) -> dict[int, int]:
@@ -29,11 +32,22 @@ def absorbed(scop: Scop, plan: Plan, kernels: Mapping[str, Microkernel]) -> dict
             own == heavy.position - 1
             and len(statements) == 1
             and sets_to_zero(statements[0])
+            and _are_the_same(statements[0].writes[0], scop.statement(heavy.nest.statements[0]).writes[0])
             and "overwrite" in kernels[heavy.microkernel.name].abilities
             and _first_is_fixed(scop, heavy)
         ):
             found[light.nest.index] = heavy.nest.index
     return found
+
+
+def _are_the_same(one: Access, other: Access) -> bool:
+    """Whether two accesses touch the same elements of one array."""
+    return one.array == other.array and _same_range(one.relation, other.relation)
+
+
+@lru_cache(maxsize=4096)
+def _same_range(one: str, other: str) -> bool:
+    return bool(map_of(one).range().is_equal(map_of(other).range()))
 
 
 def _first_is_fixed(scop: Scop, heavy: NestPlan) -> bool:

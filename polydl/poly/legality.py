@@ -7,8 +7,9 @@ dependence relations with isl; every variant that is run has passed it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import takewhile
 
 import islpy as isl
@@ -36,8 +37,18 @@ class Directions:
     loops: tuple[str, ...]
     #: of dependences whose source must run before the target
     ordering: frozenset[Signs]
-    #: of reductions that may be reassociated: source and target may run in any order, but not at the same time
-    reductions: frozenset[Signs]
+    #: of reductions that may be reassociated, each with the array that it adds to: source and target may run in any
+    #: order, but not at the same time
+    reductions: frozenset[tuple[str, Signs]]
+
+    @cached_property
+    def all(self) -> frozenset[Signs]:
+        """Of all dependences."""
+        return self.ordering | {signs for _, signs in self.reductions}
+
+    def without(self, sums: Collection[str]) -> frozenset[Signs]:
+        """Of all dependences but reductions of these arrays."""
+        return self.ordering | {signs for array, signs in self.reductions if array not in sums}
 
 
 def _sign_vectors(deltas: isl.Set, prefix: Signs, depth: int) -> set[Signs]:
@@ -67,7 +78,7 @@ def directions(scop: Scop, nest: Nest, dependences: Sequence[Dependence], *, rea
     members = set(nest.statements)
     depth = len(nest.loops)
     ordering: set[Signs] = set()
-    reductions: set[Signs] = set()
+    reductions: set[tuple[str, Signs]] = set()
     for dependence in dependences:
         if dependence.source not in members or dependence.target not in members:
             continue
@@ -82,7 +93,10 @@ def directions(scop: Scop, nest: Nest, dependences: Sequence[Dependence], *, rea
             tuple(sign * way for sign, way in zip(signs, statement.directions[nest.depth :], strict=True))
             for signs in _sign_vectors(relation.deltas(), (), depth)
         }
-        (reductions if dependence.reduction and reassociate else ordering).update(vectors)
+        if dependence.reduction and reassociate:
+            reductions |= {(dependence.array, signs) for signs in vectors}
+        else:
+            ordering |= vectors
     return Directions(nest.loops, frozenset(ordering), frozenset(reductions))
 
 
@@ -107,19 +121,23 @@ def order_is_legal(directions: Directions, order: Sequence[int]) -> bool:
 
 def parallel_is_legal(directions: Directions, order: Sequence[int], position: int) -> bool:
     """Whether the time dimension at ``position`` of ``order`` may run its iterations on different threads."""
+    return _runs_alone(directions.all, order, position)
+
+
+def sums_are_legal(directions: Directions, order: Sequence[int], position: int, sums: Collection[str]) -> bool:
+    """``parallel_is_legal`` where each iteration has sums of its own for some arrays, which are added up at the end."""
+    return _runs_alone(directions.without(sums), order, position)
+
+
+def _runs_alone(vectors: Iterable[Signs], order: Sequence[int], position: int) -> bool:
     last = {loop: innermost for innermost, loop in enumerate(order)}
-    for signs in directions.ordering | directions.reductions:
+    for signs in vectors:
         if not signs[order[position]]:
             continue
         decided = any(signs[loop] and outer == last[loop] for outer, loop in enumerate(order[:position]))
         if not decided:
             return False
     return True
-
-
-def sums_are_legal(directions: Directions, order: Sequence[int], position: int) -> bool:
-    """``parallel_is_legal`` for threads that sum into copies of the reduced arrays, which are added up at the end."""
-    return parallel_is_legal(Directions(directions.loops, directions.ordering, frozenset()), order, position)
 
 
 @dataclass(frozen=True)

@@ -154,6 +154,16 @@ def moves(target: Access, iterator: int) -> bool:
     return target.subscripts is not None and any(form.coefficients[iterator] for form in target.subscripts)
 
 
+def summed_up(scop: Scop, statements: Sequence[Statement], loop: Mapping[str, int]) -> frozenset[str]:
+    """The arrays to whose same elements all iterations of a loop add. ``loop`` is that of ``combinable``."""
+    found = ((statement, reduction_array(scop, statement)) for statement in statements)
+    return frozenset(
+        array
+        for statement, array in found
+        if array is not None and not moves(statement.writes[0], loop[statement.name])
+    )
+
+
 def combinable(scop: Scop, statements: Sequence[Statement], loop: Mapping[str, int]) -> tuple[str, ...]:
     """The arrays that a parallel loop may sum into one copy per thread, to be added up at the end.
 
