@@ -56,3 +56,9 @@ def test_rank_shows_what_is_predicted_of_one_variant(polydl: Any, matmul: str) -
     shown = polydl(*arguments, "--variant", entry["id"][:10])
     assert f"{1e6 * nest['total']:.4g} us" in shown.out
     assert polydl(*arguments, "--variant", "0000").status != 0
+
+
+def test_the_c_of_a_variant_is_no_document(polydl: Any, matmul: str) -> None:
+    ended = polydl("variants", matmul, "--show", "x", "--json", "variants.json")
+    assert ended.status == 2
+    assert "leave out --json or --show" in ended.err

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from polydl.execute.build import Building, build
 from polydl.execute.child import Child
 from polydl.execute.resources import available_bytes, choose_cores, free_cores
 from polydl.execute.toolchain import Toolchain
+from polydl.records.resume import KNOWN_STATUSES
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +64,21 @@ def test_no_compiler_at_all(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     with pytest.raises(MissingComponentError) as caught:
         Toolchain.find()
     assert "apt-get install" in str(caught.value)
+
+
+@pytest.mark.native
+def test_a_compiler_with_a_relative_path_works_in_other_folders(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gcc = shutil.which("gcc")
+    assert gcc is not None
+    (tmp_path / "mygcc").write_text(f'#!/bin/sh\nexec {gcc} "$@"\n')
+    (tmp_path / "mygcc").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    assert Toolchain.find("./mygcc").path == tmp_path / "mygcc"
+    monkeypatch.setenv("PATH", ".", prepend=os.pathsep)
+    found = Toolchain.find("mygcc")
+    assert (found.path, found.command) == (tmp_path / "mygcc", "mygcc")
 
 
 @pytest.mark.native
@@ -133,6 +150,29 @@ def test_a_compiler_that_does_not_end(gcc: Toolchain, tmp_path: Path, monkeypatc
     (built,) = build([matmul_kernel("waits", head='#include "endless.h"')], gcc, tmp_path)
     assert built.library is None
     assert "within 0.5 s" in built.message
+    assert built.status == "timeout"
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(
+    ("script", "status"),
+    [
+        ("kill -KILL $$", "unsupported"),
+        ("echo 'gcc: fatal error: Killed signal terminated program cc1' >&2; exit 1", "unsupported"),
+        ("echo 'error: no' >&2; exit 1", "compile"),
+        (None, "unsupported"),
+    ],
+)
+def test_what_a_compiler_did_not_refuse_is_not_kept_as_refused(
+    gcc: Toolchain, tmp_path: Path, script: str | None, status: str
+) -> None:
+    compiler = tmp_path / "compiler"
+    if script is not None:
+        compiler.write_text(f"#!/bin/sh\n{script}\n")
+        compiler.chmod(0o755)
+    (built,) = build([matmul_kernel("k")], replace(gcc, path=compiler), tmp_path / "work")
+    assert (built.library, built.status) == (None, status)
+    assert (status in KNOWN_STATUSES) is (status == "compile")
 
 
 @pytest.mark.native

@@ -37,9 +37,14 @@ POLICY = TimingPolicy(rounds=8)
 
 
 def test_counts_follow_the_share_of_the_budget() -> None:
-    assert sample_counts([0.01, 0.5, 3.0, 40.0], 12.0, POLICY) == (8, 6, 1, 1)
-    assert sample_counts([0.4, 0.01], 0.1, POLICY) == (2, 5)
-    assert sample_counts([0.001], 5.0, TimingPolicy(rounds=1)) == (1,)
+    assert sample_counts([0.01, 0.5, 3.0, 40.0], [False, True, True, True], 12.0, POLICY) == (8, 6, 1, 1)
+    assert sample_counts([0.4, 0.01], [False, False], 0.1, POLICY) == (2, 5)
+    assert sample_counts([0.001], [False], 5.0, TimingPolicy(rounds=1)) == (1,)
+
+
+def test_one_sample_is_enough_only_where_the_verified_run_is_another() -> None:
+    """With its warm-up, a sample of an invocation of 0.4 s takes 0.8 s."""
+    assert sample_counts([0.8, 0.8], [False, True], 0.1, POLICY) == (2, 1)
 
 
 @pytest.mark.parametrize("rounds", [1, 2, 7, 16])

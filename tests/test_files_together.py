@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -91,10 +92,10 @@ def test_an_error_names_the_folder_that_has_no_room(tmp_path: Path, monkeypatch:
 
 
 def test_an_error_names_the_folder_and_no_temporary_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(**options: Any) -> None:
-        raise PermissionError(errno.EACCES, "Permission denied", str(options["dir"] / ".name.abcdefgh"))
+    def refused(path: Path, *_: Any, **__: Any) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
-    monkeypatch.setattr("tempfile.mkstemp", refused)
+    monkeypatch.setattr(os, "open", refused)
     with pytest.raises(ResourceError) as raised:
         write_together({tmp_path / "name": ""})
     assert raised.value.message == f"can't write to {tmp_path}: Permission denied"
@@ -127,3 +128,19 @@ def test_a_full_disk_is_said_of_the_temporary_folder_on_it() -> None:
 def test_an_error_of_another_place_is_not_said_of_the_temporary_folder() -> None:
     with pytest.raises(OSError, match="elsewhere"), temporary_directory():
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/elsewhere")
+
+
+@pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o644)])
+def test_a_new_file_is_for_whom_the_mask_lets_and_an_older_one_keeps_its_mode(
+    tmp_path: Path, mask: int, mode: int
+) -> None:
+    for name, older in (("private", 0o600), ("of the group", 0o664)):
+        (tmp_path / name).write_text("old")
+        (tmp_path / name).chmod(older)
+    before = os.umask(mask)
+    try:
+        write_together({tmp_path / name: "new" for name in ("new", "private", "of the group")})
+    finally:
+        os.umask(before)
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
+    assert modes == {"new": mode, "private": 0o600, "of the group": 0o664}

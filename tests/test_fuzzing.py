@@ -41,7 +41,7 @@ from polydl.fuzzing.program import (
 )
 from polydl.fuzzing.program_text import c_text
 from polydl.fuzzing.reduction import reduced, smaller_programs
-from polydl.fuzzing.session import SessionBudget, fuzz
+from polydl.fuzzing.session import SessionBudget, SessionResult, fuzz
 from polydl.fuzzing.totals import Totals, added
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Exactness
@@ -153,6 +153,12 @@ def test_files_of_runs_are_merged(tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_a_budget_that_is_none_is_refused(budget: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fuzz", "--budget", budget], standalone_mode=False) == 2
     assert "is no budget" in capsys.readouterr().err
+
+
+def test_a_replay_writes_no_document(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["fuzz", "--replay", str(tmp_path / "finding.json"), "--json", str(tmp_path / "replay.json")]
+    assert main(arguments, standalone_mode=False) == 2
+    assert "leave out --json" in capsys.readouterr().err
 
 
 # ----------------------------------------------------------------------------------
@@ -369,6 +375,19 @@ def test_a_run_is_kept_goes_on_and_ends_with_its_findings(
     assert len((out / "nests.jsonl").read_text().splitlines()) == 7
     assert main([*arguments, "--budget", "4nests", "--variants", "4"], standalone_mode=False) == 2
     assert "of a run with another seed" in capsys.readouterr().err
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("failures", [Counter(), Counter(wrong=1)])
+def test_an_interrupted_run_shows_what_it_has_and_ends_with_status_130(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], failures: Counter[str]
+) -> None:
+    result = SessionResult(7, Totals(nests=3, failures=failures), (), interrupted=True, earlier=0)
+    monkeypatch.setattr("polydl.fuzzing.session.fuzz", lambda *_, **__: result)
+    document = tmp_path / "run.json"
+    assert main(["fuzz", "--seed", "7", "--json", str(document)], standalone_mode=False) == 130
+    assert json.loads(document.read_text())["nests"] == 3
+    assert "7, interrupted" in capsys.readouterr().out
 
 
 def test_reasons_have_no_names_of_the_nest() -> None:

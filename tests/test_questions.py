@@ -55,6 +55,16 @@ def test_what_a_question_depends_on(matmul: Path, tmp_path: Path, monkeypatch: p
     assert len(set(found)) == len(found)
 
 
+def test_the_order_of_folders_of_headers_is_part_of_a_question(matmul: Path, tmp_path: Path) -> None:
+    """Also where a header of the first folder has found both before."""
+    for name in "ab":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "size.h").write_text(f"#define SIZE {ord(name)}\n")
+    (tmp_path / "a" / "first.h").write_text('#include "size.h"\n')
+    for text in ("#include <size.h>\n", "#include <first.h>\n#include <size.h>\n"):
+        assert asked(text, include_directories=["a", "b"]) != asked(text, include_directories=["b", "a"])
+
+
 def test_many_questions_look_at_the_installation_once(matmul: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     alone, installed = asked(), installation()
     monkeypatch.setattr("polydl.records.questions.own_files", lambda: ["another polydl"])

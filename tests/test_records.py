@@ -286,6 +286,14 @@ def test_what_pruning_removes(tmp_path: Path) -> None:
     assert Pruning(keep_best=1)(records) == [True, True, True, False, False]
 
 
+def test_what_was_interrupted_replaces_nothing_complete() -> None:
+    complete, begun = record(2.0), record(1.0, complete=False)
+    assert Pruning(superseded=True)([begun, begun, complete, begun]) == [True, True, False, True]
+    assert Pruning(superseded=True)([replace(begun), replace(begun)]) == [True, False]
+    other = record(1.5, id="b", code="b", complete=False)
+    assert Pruning(keep_best=1)([complete, begun, other]) == [False, True, True]
+
+
 def replaced_dates(records: list[Record]) -> list[Record]:
     return [each if each.id == "c" else replace(each, date="2020-01-01T00:00:00+00:00") for each in records]
 

@@ -10,6 +10,7 @@ import click
 from polydl.commands import output
 from polydl.commands.output import STANDARD_OUTPUT, show
 from polydl.commands.variant import chosen_variant, variant_option
+from polydl.errors import OptionError
 from polydl.presentation.completion import complete_files
 from polydl.presentation.option_values import SearchOptions, Source, Target
 from polydl.presentation.options import (
@@ -56,6 +57,10 @@ def variants(
     from polydl.presentation import nest, results
     from polydl.report import documents
 
+    if show is not None and json_path is not None:
+        raise OptionError(
+            "--show prints C, and no document", construct=f"--json {json_path}", remedy="leave out --json or --show"
+        )
     scop = source.parse()
     machine = target.machine()
     space = search.space(scop, machine)

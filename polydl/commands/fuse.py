@@ -103,7 +103,7 @@ def fuse(
     failures = measured.failures_text(document, directory)
     if failures:
         click.echo(failures, err=True)
-    end_if_interrupted(optimization)
+    end_if_interrupted(optimization, fresh=fresh)
     if no_run or optimization.winner is not None or optimization.files.get("c"):
         return 0
     return fail("no candidate passed" if optimization.tried else "there is no legal variant to run")

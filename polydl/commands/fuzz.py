@@ -17,6 +17,7 @@ from polydl.ir.numerics import NUMERICS, Numerics
 from polydl.presentation.option_values import OUT
 from polydl.presentation.options import debug_option, json_option
 from polydl.presentation.output_directory import out_option
+from polydl.system.interruption import Interrupted
 
 if TYPE_CHECKING:
     from polydl.fuzzing.examine import FuzzingSettings
@@ -78,10 +79,12 @@ def fuzz(
 ) -> int:
     """Make random loop nests in C and random variants of them, and compare what these compute with the original.
 
-    Ends with status 1 if anything failed.
+    Ends with status 1 if anything failed, and with 130 after Ctrl-C.
     """
     if merge:
         return _merged(files, json_path)
+    if replay is not None and json_path is not None:
+        raise OptionError("--replay writes no document", construct=f"--json {json_path}", remedy="leave out --json")
     if files:
         raise OptionError("files are for --merge", construct=str(files[0]), remedy="leave them out, or add --merge")
     from polydl.execute.toolchain import Toolchain
@@ -108,6 +111,8 @@ def fuzz(
         lines[0] += f"; {result.earlier} of the nests were examined by earlier runs"
     lines += [totals_text(totals), *(f"Kept      {path}" for path in result.findings)]
     show(json_path, totals_document(totals, [seed], list(map(str, result.findings))), "\n".join(lines))
+    if result.interrupted:
+        raise Interrupted
     return FAILURE if totals.failures else 0
 
 

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from polydl.optimization.optimized import Optimization
 
 
-def end_if_interrupted(result: Optimization) -> None:
-    """Raise ``Interrupted`` after a note, if it was."""
+def end_if_interrupted(result: Optimization, *, fresh: bool) -> None:
+    """Raise ``Interrupted`` after a note, if it was. ``fresh`` is whether the command takes nothing from records."""
     if not result.interrupted:
         return
     verified = sum(tried.measurement.status == "ok" for tried in result.tried)
     click.echo(
         f"{verified} of {len(result.picks)} picks were verified by then; what is written is the best so far\n"
-        "  remedy: the same command goes on with what was measured",
+        f"  remedy: the same command{' without --fresh' if fresh else ''} goes on with what was measured",
         err=True,
     )
     raise Interrupted

@@ -39,6 +39,7 @@ from polydl.presentation.options import (
     shard_option,
     strategy_option,
 )
+from polydl.system.files import opened
 from polydl.system.interruption import INTERRUPTION
 
 if TYPE_CHECKING:
@@ -178,6 +179,8 @@ def optimize(
         init=init, inputs=inputs, variant=variant,
     )  # fmt: skip
     text = source.text()
+    # Also where nothing runs: it is read then, too, and a pipe would be waited for.
+    data = None if inputs is None else _digest(inputs)
     directory = records or default_directory()
     machine: Machine | None = None
     digest: str | None = None
@@ -201,7 +204,7 @@ def optimize(
                 "define": source.define,
                 "constant": source.constant,
                 "init": init,
-                "inputs": None if inputs is None else _digest(inputs),
+                "inputs": data,
             },
         )
         if digest is not None and not fresh:
@@ -311,7 +314,7 @@ def _optimized(
     if failures:
         click.echo(failures, err=True)
     warn_of_store(result)
-    end_if_interrupted(result)
+    end_if_interrupted(result, fresh=options["fresh"])
     if digest is not None and result.winner is not None and not failures:
         keep_answer(records, digest, document, result.files, result.library_sha256)
     if not options["run"] or result.winner is not None or result.files.get("c"):
@@ -345,9 +348,10 @@ def _steps(path: str) -> list[dict[str, Any]]:
 
 
 def _digest(inputs: Path) -> str:
-    """Of the content of a file. Raises OptionError if it can't be read."""
+    """Of the content of a file. Raises OptionError if it can't be read, or is a pipe or a device."""
     try:
-        return hashlib.sha256(inputs.read_bytes()).hexdigest()
+        with opened(inputs) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         remedy = "name a file that numpy.savez wrote"
         raise OptionError(f"can't be read: {error.strerror}", file=str(inputs), remedy=remedy) from None

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import subprocess
 import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -17,13 +19,16 @@ from polydl.errors import OptionError, ResourceError
 from polydl.execute.contract import Built, Progress
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
+from polydl.ir.measurement import Status
 from polydl.system.full_disk import DISK_FULL, another, disk_full
 from polydl.system.interruption import INTERRUPTION
 from polydl.system.process_group import kill_group
-from polydl.system.sandbox import inside, is_sandboxed
+from polydl.system.sandbox import exit_status_of, inside, is_sandboxed
 from polydl.system.shared_library import check_executable
 
 COMPILE_TIMEOUT_SECONDS = 120.0
+# What gcc and clang say when a program that they run is killed, as the system does where memory is short.
+_KILLED = re.compile(r"Killed signal terminated program|unable to execute command: Killed")
 
 # A file apart from the kernel's, so that no compiler can drop or merge invocations.
 _TIMER = """\
@@ -123,6 +128,17 @@ class Building:
         return tuple(each.result() for each in self._pending)
 
 
+@dataclass(frozen=True)
+class _Ended:
+    """How a compiler ended."""
+
+    exit_status: int
+    #: its stderr, or why there is none
+    message: str
+    #: of the kernel, where the exit status is not 0; only what the compiler refuses needs no further attempt
+    status: Status = "compile"
+
+
 class _Compilers:
     """The compilers that are running, so that all of them can be killed at once."""
 
@@ -162,7 +178,7 @@ class _Compilers:
         finally:
             with self._lock:
                 self._running.discard(process)
-        return process.returncode, stderr
+        return exit_status_of(process.returncode) if self._sandboxed else process.returncode, stderr
 
     def kill(self) -> None:
         with self._lock:
@@ -171,19 +187,19 @@ class _Compilers:
                 kill_group(process.pid)
 
 
-def _build_timer(toolchain: Toolchain, directory: Path, compilers: _Compilers) -> tuple[int, str]:
-    """Bring what times the calls, once for all kernels; the compiler's exit status and what it said.
+def _build_timer(toolchain: Toolchain, directory: Path, compilers: _Compilers) -> _Ended:
+    """Bring what times the calls, once for all kernels.
 
     A process compiles it once with each compiler.
     """
     key = toolchain.object_command(Path("timer.c"), Path("timer.o"))
     if key in _TIMERS:
         _write(directory / "timer.o", _TIMERS[key])
-        return 0, ""
+        return _Ended(0, "")
     unfinished = directory / "timer.unfinished.o"
     command = toolchain.object_command(directory / "timer.c", unfinished)
     ended = _compiled(command, directory, compilers)
-    if ended[0] == 0:
+    if ended.exit_status == 0:
         _TIMERS[key] = unfinished.read_bytes()
         unfinished.replace(directory / "timer.o")
     else:
@@ -191,14 +207,15 @@ def _build_timer(toolchain: Toolchain, directory: Path, compilers: _Compilers) -
     return ended
 
 
-def _compiled(command: Sequence[str], directory: Path, compilers: _Compilers) -> tuple[int, str]:
-    """The exit status of a compiler and what it said, or why it said nothing."""
+def _compiled(command: Sequence[str], directory: Path, compilers: _Compilers) -> _Ended:
     try:
-        return compilers.run(command, directory)
+        exit_status, stderr = compilers.run(command, directory)
     except subprocess.TimeoutExpired:
-        return 1, f"the compiler did not finish within {COMPILE_TIMEOUT_SECONDS:g} s"
+        return _Ended(1, f"the compiler did not finish within {COMPILE_TIMEOUT_SECONDS:g} s", "timeout")
     except OSError as error:
-        return 1, f"the compiler can't be run: {error}"
+        return _Ended(1, f"the compiler can't be run: {error}", "unsupported")
+    killed = exit_status < 0 or _KILLED.search(stderr) is not None
+    return _Ended(exit_status, stderr, "unsupported" if killed else "compile")
 
 
 def _build_one(
@@ -206,7 +223,7 @@ def _build_one(
     toolchain: Toolchain,
     directory: Path,
     compilers: _Compilers,
-    timer: Future[tuple[int, str]],
+    timer: Future[_Ended],
 ) -> Built:
     start = time.monotonic()
     source, harness = directory / f"{kernel.id}.c", directory / f"{kernel.id}.harness.c"
@@ -215,25 +232,27 @@ def _build_one(
     library, unfinished = directory / f"{kernel.id}.so", directory / f"{kernel.id}.unfinished.so"
     library.unlink(missing_ok=True)
     command = toolchain.library_command(kernel, (harness, directory / "timer.o"), unfinished)
-    exit_status, stderr = timer.result()
-    if exit_status == 0:
-        exit_status, stderr = _compiled(command, directory, compilers)
-    if exit_status == 0:
+    ended = timer.result()
+    if ended.exit_status == 0:
+        ended = _compiled(command, directory, compilers)
+    message = ended.message
+    if ended.exit_status == 0:
         # Renamed and not written in place: another process may have the old library loaded.
         unfinished.replace(library)
     else:
         unfinished.unlink(missing_ok=True)
-        if any(os.strerror(number) in stderr for number in DISK_FULL):
+        if any(os.strerror(number) in message for number in DISK_FULL):
             raise disk_full(directory)
-        stderr = stderr or f"the compiler ended with exit status {exit_status} and said nothing"
+        message = message or f"the compiler ended with exit status {ended.exit_status} and said nothing"
     return Built(
         kernel=kernel,
         source=source,
-        library=library if exit_status == 0 else None,
+        library=library if ended.exit_status == 0 else None,
         command=shlex.join(command),
-        message=stderr,
+        message=message,
         toolchain=toolchain,
         seconds=time.monotonic() - start,
+        status=ended.status,
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, Protocol
 from polydl.errors import OptionError
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
-from polydl.ir.measurement import Measurement, Sample
+from polydl.ir.measurement import Measurement, Sample, Status
 from polydl.ir.scop import Scop
 
 #: How long a sample lasts.
@@ -81,6 +81,8 @@ class Built:
     toolchain: Toolchain
     #: time of the compilation
     seconds: float
+    #: what a kernel without a library has for a status: whether the compiler refused it, or didn't come to its end
+    status: Status = "compile"
 
 
 @dataclass(frozen=True)

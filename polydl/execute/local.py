@@ -122,7 +122,7 @@ class LocalExecutor:
                     session.run(at_once)
         for other in (*others, *foreign):
             if isinstance(other.program, Built) and other.program.library is None:
-                other.failure = ChildError("compile", other.program.message)
+                other.failure = ChildError(other.program.status, other.program.message)
             elif plain.failure is not None and other.failure is None and not other.raw:
                 because = f"not run, since the original nest failed: {plain.failure.message}"
                 other.failure = ChildError("unsupported", because)

@@ -42,16 +42,22 @@ def system_headers(texts: Iterable[str], others: Collection[str]) -> tuple[str, 
 
 
 def write_copies(headers: Mapping[str, str], change: Callable[[str], str], folder: Path) -> str:
-    """Write changed copies of headers to a folder, and return the flag by which they are found before the others."""
+    """Write changed copies of headers to a folder, and return the flag by which they are found before the others.
+
+    Nothing is written outside of the folder, whatever the names are.
+    """
     for name, text in headers.items():
+        if _leaves(name):
+            continue
         path = folder / name
+        # As it is written: the compiler goes through each folder of ``sub/../name.h``.
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(change(text), encoding="utf-8", errors="surrogateescape")
     return f"-I{folder}"
 
 
 def _content(name: str, folders: Sequence[str]) -> str | None:
-    if name.startswith("..") or os.path.isabs(name):
+    if _leaves(name):
         return None
     for folder in folders:
         try:
@@ -59,3 +65,9 @@ def _content(name: str, folders: Sequence[str]) -> str | None:
         except OSError:
             continue
     return None
+
+
+def _leaves(name: str) -> bool:
+    """Whether a path leads out of the folder that it begins in, as ``sub/../../name.h`` does."""
+    path = os.path.normpath(name)
+    return os.path.isabs(path) or path.split(os.sep, 1)[0] == os.pardir

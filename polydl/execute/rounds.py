@@ -54,16 +54,21 @@ class SampleSummary:
     message: str
 
 
-def sample_counts(costs: Sequence[float], budget_seconds: float, policy: TimingPolicy) -> tuple[int, ...]:
-    """The number of samples of each participant; ``costs`` are the seconds that one sample of each takes.
+def sample_counts(
+    costs: Sequence[float], long: Sequence[bool], budget_seconds: float, policy: TimingPolicy
+) -> tuple[int, ...]:
+    """The number of samples of each participant.
+
+    ``costs`` are the seconds that one sample of each takes, with its warm-up, and ``long`` is whether its invocation is
+    so long that it has none.
 
     It is the number that fits into an equal share of the budget, but at most the policy's rounds and at least 2 (1 for
     a long invocation, since its verified run counts too).
     """
     share = budget_seconds / max(len(costs), 1)
     counts: list[int] = []
-    for cost in costs:
-        fewest = min(1 if cost >= LONG_SECONDS else 2, policy.rounds)
+    for cost, is_long in zip(costs, long, strict=True):
+        fewest = min(1 if is_long else 2, policy.rounds)
         counts.append(max(fewest, min(policy.rounds, int(share / max(cost, 1e-9)))))
     return tuple(counts)
 

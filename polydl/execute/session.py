@@ -191,7 +191,7 @@ class Session:
             # Others are started side by side, as they spend their time on imports and random data.
             kernels = [participant for participant in wave if isinstance(participant.program, Built)]
             for participant in kernels:
-                self._attempt(participant, lambda p: checker.launch(p, expected.signed, stack))
+                self._attempt(participant, lambda p: self._launch(p, expected.signed, stack))
             for participant in kernels:
                 self._attempt(participant, checker.wait)
             for participant in wave:
@@ -207,6 +207,13 @@ class Session:
             with INTERRUPTION.deferred():
                 for participant in wave:
                     self._announce(participant)
+
+    def _launch(self, candidate: Participant, signed: bool, stack: ExitStack) -> None:
+        """Start a process. Raises ChildError if the kernel was not compiled, also where another attempt may do it."""
+        program = candidate.program
+        if isinstance(program, Built) and program.library is None:
+            raise ChildError(program.status, program.message)
+        self._checker.launch(candidate, signed, stack)
 
     def _fastest_first(self, participants: Sequence[Participant]) -> list[Participant]:
         """Those that were timed and have not failed, by their medians."""

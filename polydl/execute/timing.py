@@ -167,7 +167,8 @@ class Timer:
         """
         rounds = self._job.policy.rounds
         costs = [participant.cost for participant in participants]
-        counts = sample_counts(costs, budget_seconds, self._job.policy)
+        long = [participant.long for participant in participants]
+        counts = sample_counts(costs, long, budget_seconds, self._job.policy)
         entries = [
             (participant, cost, min(count, _FEWEST_SAMPLES) if self._is_slow_original(participant) else count)
             for participant, cost, count in zip(participants, costs, counts, strict=True)

@@ -87,8 +87,7 @@ class Toolchain:
     @property
     def command(self) -> str:
         """The compiler as a user would type it: its name alone if it is the one in the search path."""
-        on_path = shutil.which(self.path.name)
-        return self.path.name if on_path is not None and Path(on_path) == self.path else str(self.path)
+        return self.path.name if _on_path(self.path.name) == self.path else str(self.path)
 
     @property
     def name(self) -> str:
@@ -178,12 +177,21 @@ def found_compilers(name: str | None = None) -> tuple[Path, ...]:
     Raises OptionError if the one named doesn't exist.
     """
     if name is None:
-        return tuple(Path(path) for path in map(shutil.which, _SEARCHED) if path is not None)
-    path = shutil.which(name)
+        return tuple(path for path in map(_on_path, _SEARCHED) if path is not None)
+    path = _on_path(name)
     if path is None:
         remedy = f"name one that is installed ({', '.join(_SEARCHED)}), or leave the choice to polydl"
         raise OptionError(f"there is no compiler {name!r}", remedy=remedy)
-    return (Path(path),)
+    return (path,)
+
+
+def _on_path(name: str) -> Path | None:
+    """The program of that name or path; None if there is none.
+
+    Absolute, since it runs in other folders. A link stays one: by its name a program may know what it is to do.
+    """
+    path = shutil.which(name)
+    return None if path is None else Path(path).absolute()
 
 
 def examine_compilers() -> None:

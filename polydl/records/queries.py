@@ -100,8 +100,16 @@ def select(records: Iterable[Record], criteria: Criteria) -> Iterator[Record]:
 
 
 def latest(records: Iterable[Record]) -> dict[tuple[str, str, Setting], Record]:
-    """The last record of each code in each setting, by (id, code, setting)."""
-    return {(record.id, record.code, record.setting): record for record in records}
+    """The last record of each code in each setting, by (id, code, setting).
+
+    The last complete one, if there is any: an interrupted measurement has fewer samples than an earlier complete one.
+    """
+    result: dict[tuple[str, str, Setting], Record] = {}
+    for record in records:
+        key = (record.id, record.code, record.setting)
+        if record.complete or key not in result or not result[key].complete:
+            result[key] = record
+    return result
 
 
 def best(records: Iterable[Record]) -> tuple[Record, ...]:
@@ -160,7 +168,7 @@ class Pruning:
     older_than_days: float | None = None
     #: the record has no time
     failed: bool = False
-    #: a later record has the same code in the same setting
+    #: another record has the same code in the same setting, and is the later one, or complete where this one is not
     superseded: bool = False
     #: the record is a variant's, and not among this many fastest variants of its nest and setting
     keep_best: int | None = None
@@ -188,7 +196,9 @@ class Pruning:
         for record in latest(records).values():
             if record.kind == "variant" and record.status == "ok":
                 groups.setdefault(record.setting, []).append(record)
-        return {id(record) for group in groups.values() for record in sorted(group, key=lambda one: one.cost)[:count]}
+        # The time of few samples is a matter of luck.
+        ordered = (sorted(group, key=lambda one: (not one.complete, one.cost)) for group in groups.values())
+        return {id(record) for group in ordered for record in group[:count]}
 
 
 def row(record: Record) -> dict[str, Any]:

@@ -52,6 +52,8 @@ def question(
         _FORM,
         hashlib.sha256(source).hexdigest(),
         headers,
+        # In their order, by which the compiler takes one of several headers of a name.
+        [str(Path(path).absolute()) for path in include_directories],
         # The size of the memory changes no result, and calls that were timed since are no reason to search anew.
         asdict(replace(machine, memory_bytes=1, call_times=())),
         [_identity(path.resolve()) for path in compilers],

@@ -22,8 +22,9 @@ from polydl.records.store import Damage, append, default_directory, read
 ORIGINAL = "original"
 # Fastest kernels of earlier runs that run again beside new ones, since times of different runs are less comparable.
 LEADERS = 3
-# Statuses that need no second measurement: others mean that the kernel did not run or was stopped early.
-_KNOWN = ("ok", "compile", "crash", "wrong", "inaccurate")
+# Statuses that need no second measurement: others mean that the kernel was not compiled to its end, did not run or was
+# stopped early.
+KNOWN_STATUSES = ("ok", "compile", "crash", "wrong", "inaccurate")
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,9 @@ class Book:
             valid = [
                 record
                 for record in read(self.directory, nest=self.scop.digest, damaged=damaged.append)
-                if record.setting == self.setting and codes.get(record.id) == record.code and record.status in _KNOWN
+                if record.setting == self.setting
+                and codes.get(record.id) == record.code
+                and record.status in KNOWN_STATUSES
             ]
         except RecordsError as error:
             return Known({}, refusal=error)

@@ -214,18 +214,18 @@ def prune(directory: Path, unwanted: Callable[[Sequence[Record]], Sequence[bool]
             kept += sound_left
             damaged += len(parsed) - len(sound) - (len(left) - sound_left)
             if len(left) < len(parsed) and not dry_run:
-                backups.append(_replace(path, descriptor, [line for line, _ in left]))
+                backups.append(_replace(path, [line for line, _ in left]))
     return Pruned(removed, kept, damaged, tuple(backups), tuple(passed_over))
 
 
-def _replace(path: Path, descriptor: int, lines: Sequence[bytes]) -> Path:
+def _replace(path: Path, lines: Sequence[bytes]) -> Path:
     """Replace the content of a locked file; the old file becomes the backup, whose path is returned."""
     backup = path.with_name(path.name + _BACKUP)
     try:
         backup.unlink(missing_ok=True)
         os.link(path, backup)
         if lines:
-            with replacing(path, mode=os.fstat(descriptor).st_mode & 0o777) as file:
+            with replacing(path) as file:
                 file.writelines(line if line.endswith(b"\n") else line + b"\n" for line in lines)
         else:
             path.unlink()

@@ -27,8 +27,11 @@ from polydl.system.interruption import INTERRUPTION
 #: What is said of a path that no document and no generated text can name.
 NO_TEXT = "the path is not UTF-8 text"
 _PREFIX = "polydl-tmp-"
-# What ``tempfile`` appends to a prefix.
+# What ``tempfile`` appends to a prefix; hexadecimal digits of so many bytes are like it.
 _RANDOM = "[a-z0-9_]{8}"
+_RANDOM_BYTES = 4
+# Of a new file, less what the user's mask takes away; and of one that is to have another's mode in the end.
+_NEW_MODE, _HIDDEN_MODE = 0o644, 0o600
 # To empty a folder in which processes that were just killed may still write.
 _ATTEMPTS = 3
 # Of symbolic links that lead to another; the system follows no more.
@@ -180,21 +183,24 @@ def locked(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def replacing(path: Path, mode: int = 0o644) -> Iterator[BinaryIO]:
+def replacing(path: Path) -> Iterator[BinaryIO]:
     """A file beside the path, which is renamed once it is complete: a reader sees the old file or the whole new one.
 
-    The new one is on the disk before it takes the old one's place. Raises OSError.
+    The new one is on the disk before it takes the old one's place, whose mode it has. Where there was none, others may
+    read it as far as the user's mask lets them, and never write it. Raises OSError.
     """
     prefix = f".{path.name}."
     sweep(path.parent, re.compile(re.escape(prefix) + _RANDOM))
     temporary, handle = None, -1
     try:
         with INTERRUPTION.deferred():
-            temporary, handle = _new_file(path.parent, prefix)
+            mode = _mode(path)
+            temporary, handle = _new_file(path.parent, prefix, _NEW_MODE if mode is None else _HIDDEN_MODE)
         with os.fdopen(handle, "wb") as stream:
             yield stream
             stream.flush()
-            os.fchmod(handle, mode)
+            if mode is not None:
+                os.fchmod(handle, mode)
             os.fsync(handle)
             os.replace(temporary, path)
     except BaseException:
@@ -203,13 +209,27 @@ def replacing(path: Path, mode: int = 0o644) -> Iterator[BinaryIO]:
         raise
 
 
-def _new_file(parent: Path, prefix: str) -> tuple[Path, int]:
-    """A new file, and its descriptor, which holds its lock. Raises OSError."""
+def _mode(path: Path) -> int | None:
+    """Who may do what with the file that is there; None if there is none, or something else. Raises OSError."""
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return None
+    return stat.S_IMODE(mode) & 0o777 if stat.S_ISREG(mode) else None
+
+
+def _new_file(parent: Path, prefix: str, mode: int) -> tuple[Path, int]:
+    """A new file, and its descriptor, which holds its lock. Raises OSError.
+
+    ``tempfile`` makes files that the user's mask says nothing of.
+    """
     while True:
-        handle, name = tempfile.mkstemp(prefix=prefix, dir=parent)
-        if _claimed(handle, Path(name)):
-            return Path(name), handle
-        os.close(handle)
+        path = parent / f"{prefix}{os.urandom(_RANDOM_BYTES).hex()}"
+        with suppress(FileExistsError):
+            handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
+            if _claimed(handle, path):
+                return path, handle
+            os.close(handle)
 
 
 @contextmanager
