@@ -153,6 +153,10 @@ class GraphBuilder:
     def add_transposed(self, name: str, value: str, dimensions: Sequence[int]) -> None:
         """The value whose dimensions are these of another one. No element moves until it is needed row-major."""
         assert sorted(dimensions) == list(range(len(dimensions)))
+        if sorted(dimensions) == list(dimensions):
+            # The transpose of a scalar, for one, whose element no loop has a subscript for.
+            self.alias(name, value)
+            return
         stored, order = self.ordered(value)
         self._ordered[name] = stored, tuple(dimensions.index(each) for each in order)
 

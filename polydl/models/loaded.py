@@ -24,6 +24,8 @@ _Bytes = np.ndarray[tuple[int], np.dtype[np.uint8]]
 # Of a model that takes little time.
 _MOST_CALLS = 100
 _SAVE_AGAIN = "save the model again"
+# The files in which models have their kernels (``kernels.named``), and no others.
+_KERNELS = f"kernel_{'[0-9a-f]' * 12}_polydl.c"
 _BUILD_AGAIN = f"run build.sh in that folder, or {_SAVE_AGAIN}"
 
 
@@ -50,7 +52,7 @@ def copied(program: Path, folder: Path) -> None:
     except OSError as error:
         text = f"the model's own files can't be read: {error.strerror}"
         raise ResourceError(text, file=error.filename, remedy="optimize the model again") from None
-    kernels = [each for each in folder.glob("kernel_*_polydl.c") if each not in files]
+    kernels = [each for each in folder.glob(_KERNELS) if each not in files]
     write_together(files, kernels)
 
 

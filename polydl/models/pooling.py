@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Literal
 
 import numpy as np
 
 from polydl.models.accumulation import accumulated, in_a_number, scratch_of_sums
-from polydl.models.epilogue import Scale, Step
+from polydl.models.epilogue import Scale, Step, number
 from polydl.models.graph import Array
 from polydl.models.kernel_text import function_text, operand_parameters
 from polydl.models.layout import Image, Layout, Pair, Scratch, constant, declared, in_words
 
-# The least finite element.
-_LEAST = "-3.402823466e+38f"
+# Not the least finite element: the maximum of nothing but minus infinity is minus infinity.
+_LEAST = number(-inf)
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Pooling:
         return () if in_a_number(output, inputs[1:]) else scratch_of_sums(output)
 
     def _first(self, image: Image, output: Image) -> str:
-        """What a maximum begins with: a pixel that is in every window, or else the least finite element."""
+        """What a maximum begins with: a pixel that is in every window, or else minus infinity."""
         places = []
         for axis, (name, extent, outputs) in enumerate(
             (("y", image.height, output.height), ("x", image.width, output.width))

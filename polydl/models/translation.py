@@ -207,7 +207,8 @@ def need_broadcast(shape: Sequence[int], whole: Sequence[int]) -> None:
 
 
 def add_linear(builder: GraphBuilder, name: str, value: str, weight: Array, bias: Array) -> None:
-    """``weight`` is [outputs][inputs]."""
+    """``weight`` is [outputs][inputs]. Raises NotUnderstoodError for a vector."""
+    need(weight.ndim == 2, "its weight is a vector")
     outputs, inputs = weight.shape
     constants = [builder.constant(f"{name}.weight", weight), builder.constant(f"{name}.bias", bias)]
     builder.add_rows(name, (*builder.shape(value)[:-1], outputs), LinearOperator(inputs, outputs), [value], constants)

@@ -58,7 +58,7 @@ class Exported:
     nodes: tuple[Node, ...]
     #: those of the model, and what follows from them alone, by the names of nodes
     parameters: dict[str, torch.Tensor]
-    #: what else nodes stand for, such as the graphs of branches
+    #: what else nodes stand for: the graphs of branches, and numbers that follow from parameters alone
     attributes: dict[str, Any]
     #: the model's own inputs
     inputs: tuple[Node, ...]
@@ -112,6 +112,7 @@ def exported(model: torch.nn.Module, example: Arguments) -> Exported:
         for node in nodes
         if node.op == "get_attr"
     }
+    attributes |= {name: value for name, value in constants.items() if not isinstance(value, torch.Tensor)}
     return Exported(nodes, parameters, attributes, tuple(users), tuple(results), program.call_spec.out_spec)
 
 

@@ -74,10 +74,11 @@ def _finish(t: Translation, name: str) -> None:
 
 
 def add_conv_transpose(t: Translation) -> None:
-    """A transposed convolution with constant filters. Raises NotUnderstoodError for groups."""
+    """A transposed convolution with constant filters. Raises NotUnderstoodError for groups, and for a single image."""
     weight, bias = t.parameter("weight"), t.parameter("bias")
     assert weight is not None
     need(int(t.argument("groups")) == 1, "it has groups")
+    need(len(t.shape) == 4, "it is not over several images")
     add_transposed_convolution(
         t.builder, t.name, t.shape, t.value("input"), weight, np.zeros(weight.shape[1]) if bias is None else bias,
         stride=t.pair("stride"), dilation=t.pair("dilation"), before=t.pair("padding"),

@@ -30,7 +30,7 @@ from polydl.torch.comparison import kept_for_speed, whole_seconds
 from polydl.torch.decisions import TimingVerdict, find, keep, question
 from polydl.torch.export import Arguments, Exported, exported
 from polydl.torch.report import Report, accuracy_of
-from polydl.torch.running import ForeignStep, NativeStep, in_words, is_plain, register, run_program
+from polydl.torch.running import ForeignStep, NativeStep, in_order_of, in_words, is_plain, register, run_program
 from polydl.torch.segments import Kept, Segment, segments
 
 Progress = Callable[[int, int], None]
@@ -93,7 +93,8 @@ class OptimizedModel:
             results = run_program(self._whole, given)
             return pytree.tree_unflatten(results, self._form)
         values: dict[str, Any] = dict(self._known)
-        values.update(zip((node.name for node in self._inputs), given, strict=True))
+        for node, value, wanted in zip(self._inputs, given, self._expected, strict=True):
+            values[node.name] = in_order_of(value, wanted)
         # The types of the model's values are those that it was optimized for.
         with torch.no_grad(), torch.autocast("cpu", enabled=False):
             for step in self._steps:
@@ -164,7 +165,8 @@ class OptimizedModel:
         Raises OptionError if operators remain that only PyTorch has.
         """
         if self._whole is None:
-            kept = ", ".join(dict.fromkeys(each.operator for each in self._report.kept)) or "changes of shape"
+            kept = ", ".join(dict.fromkeys(each.operator for each in self._report.kept))
+            kept = kept or "inputs that are no tensors of floats, or results that no kernel computes"
             raise OptionError(
                 f"the model needs PyTorch for {kept}", remedy="save the parts that need none as models of their own"
             )

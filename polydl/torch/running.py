@@ -78,6 +78,16 @@ def is_plain(value: object, dtype: torch.dtype) -> bool:
     )
 
 
+def in_order_of(value: Any, example: Any) -> Any:
+    """A value with its elements in memory as the example has them, if both are tensors.
+
+    PyTorch's own views of an input are those that the order of the example allows.
+    """
+    if not isinstance(value, torch.Tensor) or value.stride() == example.stride():
+        return value
+    return torch.empty_strided(example.shape, example.stride(), dtype=value.dtype, device="cpu").copy_(value)
+
+
 def in_words(value: object) -> str:
     """What a value is, for messages."""
     if not isinstance(value, torch.Tensor):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 import torch
@@ -34,7 +34,7 @@ class Segment:
     graph: Graph
     #: nodes that come from outside, in the order of the graph's inputs
     inputs: tuple[Node, ...]
-    #: nodes in the order of the graph's outputs
+    #: nodes in the order of the graph's outputs; one that is a model's result twice is there twice
     outputs: tuple[Node, ...]
 
 
@@ -53,7 +53,7 @@ def segments(nodes: Sequence[Node], parameters: Parameters, kept: Mapping[str, s
     def close() -> None:
         nonlocal builder, run
         if run and not builder.moves_nothing:
-            steps.append(_closed(builder, run))
+            steps.append(_closed(builder, run, nodes, parameters))
         else:
             steps.extend(Kept(node, "it moves no element") for node in run)
         builder, run = GraphBuilder(), []
@@ -115,13 +115,40 @@ def _declare_inputs(node: Node, builder: GraphBuilder, parameters: Parameters) -
             builder.input(each.name, tuple(value.shape))
 
 
-def _closed(builder: GraphBuilder, run: Sequence[Node]) -> Segment:
+def _closed(builder: GraphBuilder, run: Sequence[Node], nodes: Sequence[Node], parameters: Parameters) -> Segment:
+    """The nodes of a run as a segment; where they are the whole model, with its own inputs and results."""
     inside = set(run)
     outputs = tuple(
         node for node in run if node.name in builder and any(user not in inside for user in node.users)
     )  # fmt: skip
+    read = {each.name: each for node in run for each in node.all_input_nodes}
+    whole = _whole(inside, nodes, parameters)
+    if whole is not None:
+        inputs, outputs = whole
+        for node in inputs:
+            if node.name not in read:
+                builder.input(node.name, tuple(node.meta["val"].shape))
     graph = with_steps(builder.graph([node.name for node in outputs]))
-    names = {each.name: each for node in run for each in node.all_input_nodes}
-    # An operator that was not understood may have declared others.
-    needed = tuple(value for value in graph.inputs if value in names)
-    return Segment(replace(graph, inputs=needed), tuple(names[value] for value in needed), outputs)
+    if whole is None:
+        # An operator that was not understood may have declared others.
+        inputs = tuple(read[value] for value in graph.inputs if value in read)
+    return Segment(replace(graph, inputs=tuple(node.name for node in inputs)), inputs, outputs)
+
+
+def _whole(
+    inside: Set[Node], nodes: Sequence[Node], parameters: Parameters
+) -> tuple[tuple[Node, ...], tuple[Node, ...]] | None:
+    """A model's inputs and results in its own order, if these nodes are all that it computes.
+
+    None where others compute a part of it, and where an input is no tensor of floats or a result is not computed: a
+    program can't stand for such a model.
+    """
+    inputs = tuple(node for node in nodes if node.op == "placeholder" and node.name not in parameters)
+    outputs = tuple(next(node for node in nodes if node.op == "output").args[0])
+    if any(node.op == "call_function" and node not in inside for node in nodes) or any(
+        each not in inside for each in outputs
+    ):
+        return None
+    if not all(is_float([node.meta["val"]]) and all(node.meta["val"].shape) for node in inputs):
+        return None
+    return inputs, outputs

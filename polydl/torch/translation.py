@@ -48,12 +48,17 @@ class Translation:
         return tuple(int(extent) for extent in (value[0] if isinstance(value, list | tuple) else value).shape)
 
     def argument(self, name: str) -> Any:
-        """The argument with the name of the operator's schema, or its default."""
+        """The argument with the name of the operator's schema, or its default.
+
+        Raises NotUnderstoodError for a number that the graph computes: kernels are compiled for numbers that are known.
+        """
         for position, known in enumerate(self.schema):
             if known.name == name:
-                if position < len(self.node.args):
-                    return self.node.args[position]
-                return self.node.kwargs.get(name, known.default_value)
+                given = position < len(self.node.args)
+                value = self.node.args[position] if given else self.node.kwargs.get(name, known.default_value)
+                values = value if isinstance(value, list | tuple) else [value]
+                need(not any(_is_computed_number(part) for part in values), f"{name} is a number that is computed")
+                return value
         raise NotUnderstoodError(f"it has no argument {name}")
 
     def value(self, name: str) -> str:
@@ -109,3 +114,9 @@ class Translation:
         if not all(isinstance(each, int) for each in values):
             raise NotUnderstoodError(f"{name} is not constant")
         return (values[0], values[-1]) if values else (0, 0)
+
+
+def _is_computed_number(value: Any) -> bool:
+    """Whether it is a node that gives a number, such as an element of a tensor, and no tensor."""
+    numbers = int | float | torch.SymInt | torch.SymFloat | torch.SymBool
+    return isinstance(value, Node) and isinstance(value.meta.get("val"), numbers)

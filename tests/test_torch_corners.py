@@ -1,0 +1,122 @@
+"""PyTorch models at the edges of what kernels know: results are PyTorch's, and what no kernel computes stays there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import polydl
+
+pytest.importorskip("torch")
+
+import torch
+from torch import nn
+from torch.nn import functional
+from torch_models import Computed, check, data
+from written_nests import keep_nests_as_written
+
+pytestmark = [pytest.mark.peers, pytest.mark.native]
+
+
+@pytest.fixture(autouse=True)
+def as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    keep_nests_as_written(monkeypatch)
+
+
+def kept(function: Any, *inputs: Any, **tensors: Any) -> list[str]:
+    """Why PyTorch keeps what it keeps of a model, whose results are right."""
+    return [each.reason for each in check(Computed(function, **tensors), *inputs).report().kept]
+
+
+def test_saving_a_model_leaves_other_files_of_kernels(tmp_path: Path) -> None:
+    others = [tmp_path / "kernel_gemm_polydl.c", tmp_path / "kernel_0123456789ab_polydl.c"]
+    for other in others:
+        other.write_text("")
+    check(nn.Linear(4, 3), data(2, 4)).save(tmp_path)
+    assert [other.exists() for other in others] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda _, a, b: torch.relu(b) + a,
+        lambda _, a, b: (torch.relu(b) * a, a * 2)[::-1],
+        lambda _, a, b: (a + b,) * 2,
+        lambda _, a, b: torch.relu(b),
+    ],
+    ids=["inputs in another order", "results in another order", "one result twice", "an input that nothing reads"],
+)
+def test_a_model_is_one_program_with_its_own_inputs_and_results(function: Any, tmp_path: Path) -> None:
+    inputs = data(2, 3), data(3) + 1
+    model = Computed(function).eval()
+    check(model, *inputs).save(tmp_path)
+    results = polydl.load(tmp_path)(*(each.numpy() for each in inputs))
+    expected = model(*inputs)
+    pairs = zip(results, expected, strict=True) if isinstance(expected, tuple) else [(results, expected)]
+    for result, wanted in pairs:
+        torch.testing.assert_close(torch.from_numpy(result), wanted)
+
+
+def test_a_model_that_no_program_can_stand_for_says_why_it_is_not_saved(tmp_path: Path) -> None:
+    for function, inputs in ((lambda _, x: (x, x + 1), [data(3)]), (lambda _, x, factor: x * factor, [data(3), 2.0])):
+        with pytest.raises(polydl.PolydlError, match="no tensors of floats, or results that no kernel computes"):
+            check(Computed(function), *inputs).save(tmp_path)
+
+
+def test_a_single_image_and_a_weight_that_is_a_vector_are_pytorchs() -> None:
+    image = data(4, 5, 6)
+    assert check(nn.ConvTranspose2d(4, 8, 3), image).report().kept[0].reason == "it is not over several images"
+    assert kept(lambda m, x: functional.linear(x * 2, m.weight), data(3, 8), weight=data(8)) == [
+        "its weight is a vector"
+    ]
+
+
+def test_numbers_that_follow_from_parameters_are_known() -> None:
+    number = torch.tensor(3)
+    assert kept(lambda m, x: x * m.number.item(), data(2, 4), number=number)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda n, x: functional.leaky_relu(x, n),
+        lambda n, x: functional.elu(x, n),
+        lambda n, x: x.clamp(-n, n),
+        lambda n, x: x.masked_fill(torch.eye(4).bool(), n),
+        lambda n, x: x + n,
+    ],
+)
+@pytest.mark.parametrize("constant", [True, False])
+def test_numbers_that_are_computed_are_pytorchs(function: Any, constant: bool) -> None:
+    def computed(model: Any, x: Any) -> Any:
+        number = model.number.item() if constant else x[0, 0].abs().item()
+        return function(number, x * 2)
+
+    assert kept(computed, data(4, 4), number=torch.tensor(0.25))
+
+
+def test_a_maximum_of_minus_infinity_is_that_where_windows_begin_outside_of_the_image() -> None:
+    image = data(1, 2, 4, 4)
+    image[:, 0] = -torch.inf
+    assert check(nn.MaxPool2d(2, stride=2, padding=1), image).foreign_operators == 0
+
+
+def test_the_transpose_of_a_scalar_is_the_scalar() -> None:
+    assert kept(lambda _, x: x.sum().t() + 1, data(2, 3)) == []
+    assert kept(lambda _, x: x.sum(1).t() * x[:, 0].permute(0), data(2, 3)) == []
+
+
+def test_views_of_inputs_in_another_order_are_those_of_the_example() -> None:
+    images = data(2, 3, 4, 5)
+    orders = images, images.contiguous(memory_format=torch.channels_last)
+    for function in (
+        lambda _, x: x.flatten(1).cumsum(1).view_as(x),
+        lambda _, x: x.permute(0, 2, 3, 1).contiguous().flatten(0, 2).cumsum(1),
+    ):
+        for example in orders:
+            model = Computed(function).eval()
+            fast = check(model, example)
+            for given in orders:
+                torch.testing.assert_close(fast(given), model(images), rtol=1e-4, atol=1e-5)
