@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,12 @@ import pytest
 from click.testing import CliRunner
 from machines import machine_with
 from marks import parametrized
+from rich.console import Console
 
 from polydl import registry
 from polydl.bench.parts import merged
 from polydl.bench.peers.kinds import KINDS, PeerSetting
-from polydl.bench.ratios import Document, fastest_leader, mean_ratio, own_seconds, ratio, seconds
+from polydl.bench.ratios import Document, _student, fastest_leader, mean_ratio, own_seconds, ratio, seconds
 from polydl.bench.results import concluded, rate, read, write
 from polydl.cli import main
 from polydl.errors import OptionError
@@ -29,7 +31,7 @@ from polydl.ir.variant import Variant
 from polydl.optimization.peers import leading
 from polydl.optimization.shards import Shard
 from polydl.plan.rewrite_steps import has_fewer_products
-from polydl.presentation.bench import summary_table, workloads_table
+from polydl.presentation.bench import print_table, result_line, summary_table, workloads_table
 from polydl.workloads import workload
 
 RECORDED = Path(__file__).parent / "data" / "bench_results.json"
@@ -358,3 +360,45 @@ def test_only_the_parts_of_one_run_are_merged(recorded: Document, tmp_path: Path
     ):
         with pytest.raises(OptionError, match=words):
             merged({"1": first, **others})
+
+
+def test_brackets_of_two_and_of_three_samples_are_those_of_tables_of_students_distribution() -> None:
+    """Of 1, 2, 3, 10 and 100 degrees of freedom."""
+    freedoms = (1, 2, 3, 10, 100)
+    assert [_student(freedom) for freedom in freedoms] == pytest.approx([6.314, 2.920, 2.353, 1.812, 1.660], rel=0.02)
+
+
+def of_programs(*names: str, flops: float) -> Document:
+    """Results of C files, of which one peer has a time."""
+    ours, other = timing(*[1.0] * 5, direct=True), timing(*[2.0] * 5)
+    layers = {name: layer_of(name, [{**ours, "rank": 1}], gcc=other) for name in names}
+    common = {"status": "ok", "message": "", "flops": flops, "best_probe_gflops": 1.0, "seconds_spent": 3.0}
+    return {
+        "settings": {"peers": ["gcc"], "threads": 1, "cold": False, "images": 1},
+        "machine": {"name": "a processor"},
+        "started": "2026-12-01",
+        "results": {name: {**layer, **common} for name, layer in layers.items()},
+    }
+
+
+def test_a_nest_without_arithmetic_has_no_part_of_the_probe() -> None:
+    whole = concluded(of_programs("transpose.c", flops=0))
+    assert whole["summary"]["of_probe"] is None
+    assert whole["results"]["transpose.c"]["of_probe"] is None
+    assert whole["summary"]["peers"]["gcc"]["value"] == pytest.approx(2.0)
+    assert "probe" not in str(summary_table(whole).title)
+    row = [next(iter(column.cells)) for column in workloads_table(whole).columns]
+    assert row[:5] == ["transpose.c", "0.0", "0.0", "", "1"]
+
+
+@pytest.mark.parametrize("name", ["runs[old]/t.c", "a[/b]/t.c"])
+def test_brackets_in_names_of_files_are_shown(name: str) -> None:
+    whole = of_programs(name, flops=1e9)
+    screen = Console(width=200, file=StringIO())
+    print_table(workloads_table(whole), screen)
+    screen.print(result_line(name, whole["results"][name], ["gcc"]), highlight=False)
+    failed = {**whole["results"][name], "status": "failed", "message": "nothing passed", "leaders": []}
+    print_table(workloads_table({**whole, "results": {name: failed}}), screen)
+    screen.print(result_line(name, failed, ["gcc"]), highlight=False)
+    assert isinstance(screen.file, StringIO)
+    assert screen.file.getvalue().count(name) == 4

@@ -23,12 +23,13 @@ import polydl
 from polydl.cli import command, main
 from polydl.cluster.executor import EXECUTOR, ClusterExecutor
 from polydl.cluster.nodes import alone, connected, resources, types_of
-from polydl.cluster.tuning import machines_of
+from polydl.cluster.tuning import machines_of, tune_on_cluster
 from polydl.cluster.work import INTERVALS
 from polydl.errors import OptionError, ResourceError
 from polydl.execute.contract import Executor, TimingPolicy
 from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine
+from polydl.optimization.tuning import TuningTask
 from polydl.records.store import read
 from polydl.system.interruption import EXIT_STATUS
 
@@ -314,3 +315,55 @@ def test_an_interrupted_command_ends_and_leaves_no_process(nodes: Nodes, tmp_pat
     assert tuning.returncode == EXIT_STATUS
     assert b"ended by SIGTERM" in said
     until(lambda: not any(process.exists() for process in processes))
+
+
+class _Fatal(ClusterExecutor):
+    """Ends the process that it is sent to."""
+
+    def __reduce__(self) -> tuple[Callable[[int], Any], tuple[int]]:
+        return os._exit, (9,)
+
+
+def test_a_process_that_ends_costs_its_own_nest_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("polydl.cluster.tuning._MOST_PROCESSES", 1)
+    machine = Machine.load(PROFILES / "zen4.toml")
+    nests = [TuningTask(str(tmp_path / "absent.c"), tmp_path)]
+    described = {"a": (_Fatal(), machine), "b": (ClusterExecutor(), machine)}
+    ended, refused = tune_on_cluster(nests, described, records=tmp_path / "records")
+    assert (ended.status, ended.message) == ("failed", "the process that optimized it ended")
+    assert ended.nest.directory == tmp_path / "a"
+    assert refused.status == "failed"
+    assert "absent.c" in refused.message
+    assert refused.nest.directory == tmp_path / "b"
+
+
+class _Waiting:
+    """A task that no node takes."""
+
+    def done(self) -> bool:
+        return False
+
+
+class _NoNodes:
+    """A scheduler's client, all of whose nodes are gone."""
+
+    def __init__(self) -> None:
+        self.cancelled = 0
+
+    def submit(self, *_values: Any, **_options: Any) -> _Waiting:
+        return _Waiting()
+
+    def scheduler_info(self, n_workers: int) -> dict[str, Any]:
+        return {"workers": {}}
+
+    def cancel(self, futures: list[Any], force: bool) -> None:
+        self.cancelled += len(futures)
+
+
+def test_compiling_ends_where_no_node_is_left(tmp_path: Path) -> None:
+    executor, client = ClusterExecutor("nowhere", "a", patience=0.2), _NoNodes()
+    vars(executor)["_client"] = client
+    toolchain = Toolchain(Path("/usr/bin/gcc"), "gcc", "12.2.0", ("-O3",))
+    with pytest.raises(ResourceError, match="no node of type a"):
+        executor.build([matmul_kernel("one"), matmul_kernel("two")], toolchain, tmp_path)
+    assert client.cancelled == 2

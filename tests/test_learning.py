@@ -20,7 +20,7 @@ from polydl.cli import main
 from polydl.errors import OptionError, RecordsError
 from polydl.ir.variant import Interchange, Tile, Variant
 from polydl.learning import evaluation
-from polydl.learning.collection import CollectionOptions, choose, layers_of
+from polydl.learning.collection import CollectionOptions, analysed_anew, choose, layers_of
 from polydl.learning.metrics import bootstrap, geomean, quality, random_quality
 from polydl.learning.samples import (
     candidate_of,
@@ -38,6 +38,7 @@ from polydl.learning.selection import balanced, decisions, leading, spread_evenl
 from polydl.presentation.learning import evaluation_text
 from polydl.records.line import to_line
 from polydl.records.store import Damage
+from polydl.system.files import temporary_directory
 
 MACHINES = machines_beside(SOURCE)
 
@@ -312,3 +313,21 @@ def test_figures_are_drawn_for_the_paper_s_groups(tmp_path: Path, capsys: pytest
     assert drawn[:3] == ["figure-10-fastrcnn.svg", "figure-12-resnet.svg", "figure-14-maskrcnn.svg"]
     assert all(b"<svg" in (tmp_path / name).read_bytes() for name in drawn)
     assert "Drawn" in capsys.readouterr().out
+
+
+def test_records_of_another_nest_get_no_features_anew() -> None:
+    first = next(record for record in read_records(SOURCE) if record.workload is not None and record.variant)
+    assert first.workload is not None
+    with temporary_directory() as directory:
+        today = replace(first, nest=pipeline.parse(workloads.workload(first.workload).write(directory)).digest)
+    with pytest.warns(UserWarning, match=f"1 of 2 records of {first.workload} are left out: its nest has changed"):
+        analysed = analysed_anew([today, replace(today, nest="0" * 16)], MACHINES)
+    assert [record.nest for record in analysed] == [today.nest]
+
+
+def test_layers_of_every_network_share_a_group() -> None:
+    groups = groups_of_workloads()
+    suites = set(workloads.suites()) - {"conv", "conv-paper", "conv-other", "gemm", "gemm-paper"}
+    assert "convnext-depthwise" in suites
+    for suite in suites:
+        assert {groups[layer] for layer in workloads.suite(suite)} == {suite}

@@ -6,6 +6,7 @@ import csv
 import json
 import re
 from base64 import b64decode
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -314,3 +315,37 @@ def test_numbers_of_a_column_share_unit_and_decimals() -> None:
     assert units.size(4_544_000) == "4.33\u202fMiB"
     assert units.significant(2.1e-6, 3) == "2.1·10⁻⁶"
     assert units.operations(231_211_008) == "231.2\u202fMflop"
+
+
+def test_a_single_sample_of_the_winner_leaves_the_page_with_medians() -> None:
+    content = document()
+    winner = content["candidates"][1]
+    winner |= {"seconds_min": winner["seconds_median"], "sample_seconds": [winner["seconds_median"]]}
+    loaded = read_run(content, "report.json")
+    assert loaded.statistic == "median"
+    assert [one.timed.seconds for one in loaded.variants] == [one["seconds_median"] for one in content["candidates"]]
+
+
+def test_a_run_of_the_records_is_compared_by_medians(tmp_path: Path) -> None:
+    one = recorded("a" * 12, "variant", "71f380859983", 0.001)
+    # Its shortest sample is shorter, its median is not.
+    lucky = replace(one, id="81f380859983", seconds_minimum=0.0005, seconds_median=0.0012)
+    append(tmp_path, [one, lucky])
+    loaded = sources.load("aaaa", tmp_path)
+    assert isinstance(loaded, Run)
+    assert loaded.winner is not None
+    assert loaded.statistic == "median"
+    assert (loaded.winner.id, loaded.winner.seconds) == (one.id, one.seconds_median)
+
+
+def test_runs_by_different_statistics_are_compared_by_medians() -> None:
+    first, second = run(), read_run(old_document(), "old.json")
+    assert (first.statistic, second.statistic) == ("median", "shortest")
+    assert comparison.speedup(first, second) == pytest.approx(1.0)
+    assert not any("medians" in one for one in comparison.cautions(first, second))
+    assert "B is 1.00\u202f\u00d7 as fast." in Page(comparison_page(first, second)).text
+    unknown = old_document()
+    for one in unknown["candidates"]:
+        one["seconds_median"] = None
+    third = read_run(unknown, "older.json")
+    assert any("medians" in one for one in comparison.cautions(first, third))

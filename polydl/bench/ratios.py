@@ -223,7 +223,14 @@ def _ratio(value: float, deviation: float, freedom: int) -> Ratio:
 
 
 def _student(freedom: int) -> float:
-    """The quantile of Student's distribution (Fisher's expansion: Abramowitz and Stegun, 26.7.5)."""
+    """The quantile of Student's distribution (Fisher's expansion: Abramowitz and Stegun, 26.7.5).
+
+    With one and two degrees of freedom the expansion is far off, and there are closed forms.
+    """
+    if freedom == 1:
+        return math.tan(math.pi * (_BELOW - 0.5))
+    if freedom == 2:
+        return (2 * _BELOW - 1) / math.sqrt(2 * _BELOW * (1 - _BELOW))
     z = NormalDist().inv_cdf(_BELOW)
     first = (z**3 + z) / (4 * freedom)
     return z + first + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * freedom**2)

@@ -93,9 +93,10 @@ def rate(result: Mapping[str, Any], direct: bool = False) -> float | None:
 
 
 def part_of_probe(result: Mapping[str, Any], threads: int) -> float | None:
-    """polydl's GFLOPS as a part of the best rate of the probe on all cores; None without a time."""
+    """polydl's GFLOPS as a part of the best rate of the probe on all cores; None without a time or any operation."""
     gflops = rate(result)
-    return None if gflops is None else gflops / (threads * result["best_probe_gflops"])
+    # A nest that only moves data has no rate to compare.
+    return gflops / (threads * result["best_probe_gflops"]) if gflops else None
 
 
 def concluded(document: Mapping[str, Any]) -> Document:

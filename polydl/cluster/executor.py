@@ -80,13 +80,17 @@ class ClusterExecutor:
         jobs: int | None = None,  # noqa: ARG002
         progress: ProgressCallback | None = None,
     ) -> tuple[Built, ...]:
-        """One result per kernel, in order, with its files in ``directory``; the cluster says how many at a time."""
+        """One result per kernel, in order, with its files in ``directory``; the cluster says how many at a time.
+
+        Raises ResourceError if no node of the type is left.
+        """
         directory.mkdir(parents=True, exist_ok=True)
         left, results = {kernel.id: kernel for kernel in kernels}, dict[str, Built]()
         for _ in range(_ATTEMPTS):
             pending = {
                 self._submit(work.compiled, {SLOTS: 1}, kernel, toolchain): name for name, kernel in left.items()
             }
+            last = time.monotonic()
             with self._cancelled_unless_done(pending):
                 while pending:
                     for future in [each for each in pending if each.done()]:
@@ -96,7 +100,9 @@ class ClusterExecutor:
                             del left[name]
                             if progress is not None:
                                 progress(Progress("build", len(results), len(kernels), name))
+                            last = time.monotonic()
                     time.sleep(_LOOK / 4)
+                    last = self._looked(last)
             if not left:
                 return tuple(results[kernel.id] for kernel in kernels)
         raise _lost_too_often()
@@ -212,10 +218,15 @@ class ClusterExecutor:
         while not future.done():
             look()
             time.sleep(_LOOK)
-            if time.monotonic() - last > self.patience / 4:
-                self._slots()
-                last = time.monotonic()
+            last = self._looked(last)
         look()
+
+    def _looked(self, last: float) -> float:
+        """When nodes were looked for: now if that was long ago. Raises ResourceError if none of the type comes."""
+        if time.monotonic() - last <= self.patience / 4:
+            return last
+        self._slots()
+        return time.monotonic()
 
     @staticmethod
     def _lost(future: Future) -> bool:

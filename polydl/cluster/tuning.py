@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -66,30 +67,54 @@ def tune_on_cluster(
     """Optimize all nests for all types of processors, and yield each result as soon as it is there.
 
     The arguments are those of ``polydl.optimization.tuning.tune``. Where there are several types, the folder of a nest
-    has one for each. The nodes are shared by all: what is compiled for one nest is compiled while another is timed.
+    has one for each. The nodes are shared by all: what is compiled for one nest is compiled while another is timed. A
+    nest whose process ended is a failed result.
     """
     jobs = [
         (replace(nest, directory=nest.directory / key) if len(described) > 1 else nest, executor, machine)
         for nest in nests
         for key, (executor, machine) in described.items()
     ]
-    processes = min(len(jobs), _PROCESSES_PER_NODE * len(described) + 1, _MOST_PROCESSES)
-    # Processes that fork would share the connection and what isl knows.
-    pool = ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"))
+    left = list(reversed(jobs))
+    busy: dict[Future[Tuned], tuple[ProcessPoolExecutor, TuningTask, Machine]] = {}
+
+    def begin(pool: ProcessPoolExecutor) -> None:
+        nest, executor, machine = left.pop()
+        future = pool.submit(_one, nest, executor, machine, records=records, fresh=fresh, compiler=compiler, **options)
+        busy[future] = pool, nest, machine
+
     try:
-        pending = [
-            pool.submit(_one, nest, executor, machine, records=records, fresh=fresh, compiler=compiler, **options)
-            for nest, executor, machine in jobs
-        ]
-        for future in as_completed(pending):
-            yield future.result()
+        for _ in range(min(len(jobs), _PROCESSES_PER_NODE * len(described) + 1, _MOST_PROCESSES)):
+            begin(_pool())
+        while busy:
+            for future in wait(busy, return_when=FIRST_COMPLETED).done:
+                pool, nest, machine = busy.pop(future)
+                try:
+                    result = future.result()
+                except BrokenProcessPool:
+                    ended = "the process that optimized it ended"
+                    result = Tuned(nest, machine.cpu_id, "failed", ended, None, False, 0.0)
+                    pool = _pool()
+                if left:
+                    begin(pool)
+                else:
+                    pool.shutdown()
+                yield result
     except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
+        for pool, _, _ in busy.values():
+            pool.shutdown(wait=False, cancel_futures=True)
         # Python waits for them at its end; what they measured by now is in the records.
         for process in multiprocessing.active_children():
             process.terminate()
         raise
-    pool.shutdown()
+
+
+def _pool() -> ProcessPoolExecutor:
+    """A process of its own for one nest at a time, so that its end is that of one nest.
+
+    One that forks would share the connection and what isl knows.
+    """
+    return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"))
 
 
 def _one(nest: TuningTask, executor: ClusterExecutor, machine: Machine, **options: Any) -> Tuned:

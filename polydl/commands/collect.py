@@ -30,7 +30,7 @@ def _seconds(_context: click.Context, _parameter: click.Parameter, value: str) -
 
 
 @click.command()
-@click.option("--suite", "suites", multiple=True, metavar="NAME", help="networks (all ten), gemm-paper, resnet …")
+@click.option("--suite", "suites", multiple=True, metavar="NAME", help="networks (all thirteen), gemm-paper, resnet …")
 @click.option("--workload", "workloads", multiple=True, metavar="NAME", help="One alone: resnet_03, gemm_64x96x128 …")
 @click.option("--layers", type=click.IntRange(min=1), metavar="N", help="At most N different layers of each suite.")
 @click.option("--microkernel", default="auto", show_default=True, metavar="NAMES", help="Those to use: c,libxsmm …")

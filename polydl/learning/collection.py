@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import pickle
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -295,8 +296,8 @@ def analysed_anew(
 ) -> tuple[Record, ...]:
     """The same records with features computed again, after a change of the analysis or of a machine's profile.
 
-    ``machines`` gives that of a record's setting. Records are left out whose nest is no ready workload, and whose
-    variant is illegal for this version of polydl.
+    ``machines`` gives that of a record's setting. Records are left out whose nest is no ready workload, or one that has
+    another nest today, which a warning says, and whose variant is illegal for this version of polydl.
     """
     by_nest: dict[str, list[Record]] = {}
     for record in records:
@@ -306,7 +307,11 @@ def analysed_anew(
     with temporary_directory() as directory, fork_server():
         for number, (name, nest_records) in enumerate(sorted(by_nest.items()), 1):
             scop = pipeline.parse(workload(name).write(directory))
-            for record in nest_records:
+            same = [record for record in nest_records if record.nest == scop.digest]
+            if len(same) < len(nest_records):
+                text = f"{len(nest_records) - len(same)} of {len(nest_records)} records of {name} are left out"
+                warnings.warn(f"{text}: its nest has changed since it was measured", stacklevel=2)
+            for record in same:
                 assert record.variant is not None
                 with suppress(IllegalVariantError, AnalysisError):
                     machine = machines(record.setting)

@@ -26,6 +26,8 @@ VERSION = 2
 # Version of how they are computed, by analysis, model and microkernels; records that don't say have 1.
 # tests/test_feature_version.py fails when it has to be raised.
 ANALYSIS = 8
+# Suites of layers of several networks, and of products alone.
+_NO_NETWORKS = frozenset({"conv", "conv-paper", "conv-other", "gemm", "gemm-paper"})
 # Fewest usable variants of a run, and the part of the largest run that makes a run nearly as large.
 FEWEST, NEARLY = 10, 0.85
 
@@ -188,7 +190,7 @@ def groups_of_workloads() -> dict[str, str]:
     from polydl import workloads
 
     products = set(workloads.suite("gemm"))
-    networks = [name for name in workloads.suites() if not name.startswith(("conv", "gemm"))]
+    networks = [name for name in workloads.suites() if name not in _NO_NETWORKS]
     groups = {layer: network for network in networks for layer in workloads.suite(network)}
     return {**groups, **{product: product for product in products}}
 

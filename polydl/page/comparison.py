@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from polydl.page import units
-from polydl.page.run import Run
+from polydl.page.run import Run, Timed
 from polydl.page.views import plural
 
 
@@ -45,8 +45,39 @@ class Common:
     rows: tuple[CommonRow, ...]
 
 
+def alike(first: Run, second: Run) -> tuple[Run, Run]:
+    """Both runs by the same statistic: by medians where only one of them is, and the other holds its winner's."""
+    if first.statistic == second.statistic:
+        return first, second
+    return _by_medians(first), _by_medians(second)
+
+
+def _by_medians(run: Run) -> Run:
+    """A run whose times are medians; what has none has no time. The run itself if its winner has none."""
+    winner, best = run.winner, run.best
+    if run.statistic == "median" or (winner is not None and (best is None or best.timed.median is None)):
+        return run
+    if winner is not None and best is not None:
+        rate = run.gflops(best.timed.median)
+        part = rate / run.machine.peak if rate and run.machine.peak else None
+        winner = replace(winner, seconds=best.timed.median or 0.0, gflops=rate, peak_fraction=part)
+    return replace(
+        run,
+        statistic="median",
+        winner=winner,
+        baselines=tuple(map(_by_median, run.baselines)),
+        variants=tuple(replace(variant, timed=_by_median(variant.timed)) for variant in run.variants),
+        peers=tuple(map(_by_median, run.peers)),
+    )
+
+
+def _by_median(timed: Timed) -> Timed:
+    return replace(timed, seconds=timed.median)
+
+
 def speedup(first: Run, second: Run) -> float | None:
     """How many times as fast the second run's winner is; None unless both runs have one and solve the same nest."""
+    first, second = alike(first, second)
     if first.winner is None or second.winner is None or first.flops != second.flops:
         return None
     return first.winner.seconds / second.winner.seconds
@@ -61,6 +92,9 @@ def cautions(first: Run, second: Run) -> list[str]:
         said.append("The two runs are of different processors.")
     if first.machine.threads != second.machine.threads:
         said.append("The two runs use different numbers of threads.")
+    ours, theirs = alike(first, second)
+    if ours.statistic != theirs.statistic:
+        said.append("The times of one run are medians, those of the other the shortest: these are less at equal speed.")
     peaks = first.machine.peak_gflops, second.machine.peak_gflops
     if peaks[0] and peaks[1] and abs(peaks[0] / peaks[1] - 1) > 0.05:
         said.append(

@@ -16,7 +16,9 @@ from polydl.page.run import MachineOfRun, Reuse, Run, ShownVariant, ShownWinner,
 Document = Mapping[str, Any]
 
 AS_WRITTEN = "the nest as written"
-_KNOWN = ("polydl.optimize/1", "polydl.fuse/1", "polydl.run/1")
+# The winner of a run of the records had the shortest time of all once.
+_SHORTEST = "polydl.run/1"
+_KNOWN = ("polydl.optimize/1", "polydl.fuse/1", _SHORTEST, "polydl.run/2")
 
 
 def read_run(document: Document, source: str) -> Run:
@@ -83,12 +85,11 @@ def _machine(content: Document) -> MachineOfRun:
 
 
 def _statistic(document: Document) -> Statistic:
-    """That by which the document's winner is the winner."""
-    best = document.get("best") or {}
-    for candidate in document["candidates"]:
-        if candidate["id"] == best.get("id") and candidate.get("seconds_median") is not None:
-            return "shortest" if best["seconds"] == candidate.get("seconds_min") else "median"
-    return "median"
+    """That by which the document's winner is the winner. Medians came with the samples."""
+    if document["schema"] == _SHORTEST:
+        return "shortest"
+    everyone = document["candidates"]
+    return "median" if not everyone or any("sample_seconds" in one for one in everyone) else "shortest"
 
 
 def _baselines(document: Document, statistic: Statistic) -> tuple[Timed, ...]:

@@ -31,17 +31,18 @@ def run_document(directory: Path, run: str) -> dict[str, Any]:
 
 def _document(records: Sequence[Record]) -> dict[str, Any]:
     first = records[0]
-    plain = [each for each in records if each.kind in ("original", "baseline") and each.seconds_minimum is not None]
-    baseline = min(plain, key=lambda record: record.seconds_minimum or 0.0, default=None)
+    plain = [each for each in records if each.kind in ("original", "baseline") and each.seconds_median is not None]
+    baseline = min(plain, key=lambda record: record.seconds_median or 0.0, default=None)
     variants = [record for record in records if record.kind == "variant"]
-    passed = [record for record in variants if record.status == "ok" and record.seconds_minimum is not None]
+    passed = [record for record in variants if record.status == "ok" and record.seconds_median is not None]
     final = [record for record in passed if record.final] or passed
-    best = min(final, key=lambda record: record.seconds_minimum or 0.0, default=None)
+    best = min(final, key=lambda record: record.seconds_median or 0.0, default=None)
     peaks = [record.peak_gflops for record in records if record.peak_gflops]
     peak = max(peaks, default=None)
     setting = first.setting
     return {
-        "schema": "polydl.run/1",
+        # 2: times are medians, as in the document of ``optimize``.
+        "schema": "polydl.run/2",
         "input": {
             "function": first.workload or first.function,
             "file": "",
@@ -56,7 +57,7 @@ def _document(records: Sequence[Record]) -> dict[str, Any]:
         "best": None if best is None else _best(best, baseline, peak),
         "candidates": [_candidate(record) for record in variants],
         "peers": [
-            {"name": record.id, "seconds": record.seconds_minimum, "note": record.message, **_samples(record)}
+            {"name": record.id, "seconds": record.seconds_median, "note": record.message, **_samples(record)}
             for record in records
             if record.kind == "peer" and record.status == "ok"
         ],
@@ -75,14 +76,14 @@ def _document(records: Sequence[Record]) -> dict[str, Any]:
 def _baseline(record: Record) -> dict[str, Any]:
     return {
         "name": record.id if record.kind == "baseline" else None,
-        "seconds": record.seconds_minimum,
+        "seconds": record.seconds_median,
         **_samples(record),
     }
 
 
 def _best(best: Record, baseline: Record | None, peak: float | None) -> dict[str, Any]:
-    seconds, rate = best.seconds_minimum, best.gflops
-    slower = baseline.seconds_minimum if baseline is not None else None
+    seconds, rate = best.seconds_median, best.gflops
+    slower = baseline.seconds_median if baseline is not None else None
     return {
         "id": best.id,
         "seconds": seconds,

@@ -56,6 +56,7 @@ def comparison_page(first: Run, second: Run) -> str:
     """The page of two runs beside each other, complete. Raises MissingComponentError."""
     from polydl.page.figures.pair import pair
 
+    first, second = comparison.alike(first, second)
     return _filled(
         "comparison.html.j2",
         first=first,

@@ -104,11 +104,11 @@ def _row(
     name: str, result: Mapping[str, Any], threads: int, peers: Sequence[str], caveats: Mapping[str, str]
 ) -> list[str]:
     ours, gflops, part = fastest_leader(result), rate(result), part_of_probe(result, threads)
-    if ours is None or gflops is None or part is None:
-        return [name, f"[red]{result['status']}[/red]"]
+    if ours is None or gflops is None:
+        return [escape(name), f"[red]{result['status']}[/red]"]
     direct = rate(result, direct=True)
-    cells = [name, f"{gflops:.1f}{_mark(ours)}", "" if direct is None else f"{direct:.1f}"]
-    cells += [f"{100 * part:.0f}", "plain" if ours["rank"] is None else str(ours["rank"])]
+    cells = [escape(name), f"{gflops:.1f}{_mark(ours)}", "" if direct is None else f"{direct:.1f}"]
+    cells += ["" if part is None else f"{100 * part:.0f}", "plain" if ours["rank"] is None else str(ours["rank"])]
     for peer in peers:
         timing, peer_ratio = result["peers"].get(peer), ratio(result, peer)
         if timing is None:
@@ -150,14 +150,14 @@ def print_table(content: Table, screen: Console) -> None:
 def result_line(name: str, result: Mapping[str, Any], peers: Sequence[str]) -> str:
     """The ratios of one workload on a line."""
     if result["status"] != "ok":
-        return f"{name}: [red]{escape(result['message'].splitlines()[0])}[/red]"
+        return f"{escape(name)}: [red]{escape(result['message'].splitlines()[0])}[/red]"
     ratios = {peer: ratio(result, peer) for peer in peers}
     against = ", ".join(
         " ".join([peer, _ratio_text(value), *(f"({caveat})" for caveat in [result["peers"][peer]["caveat"]] if caveat)])
         for peer, value in ratios.items()
         if value is not None
     )
-    return f"{name}: {against or 'no peer'}  ({result['seconds_spent']:.0f} s)"
+    return f"{escape(name)}: {against or 'no peer'}  ({result['seconds_spent']:.0f} s)"
 
 
 def missing_text(name: str, reason: str, remedy: str) -> str:

@@ -154,6 +154,7 @@ def _nest(compiler: str) -> Callable[[Workload, PeerSetting], dict[str, Any]]:
             "library": str(path),
             "compiler": " ".join([compiler, *flags]),
             "blocks": list(wanted.blocks),
+            "padding": wanted.padding,
         }
 
     return details

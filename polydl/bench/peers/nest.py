@@ -13,7 +13,7 @@ from polydl.native import runtime
 
 
 class NestBackend:
-    """``description`` names the ``library``, the ``layout`` and the ``blocks`` of the workload."""
+    """``description`` names the ``library``, the ``layout``, the ``blocks`` and the ``padding`` of the workload."""
 
     def __init__(self, problem: Problem, description: dict[str, Any]) -> None:
         self._shapes, self._layout = problem.shapes, description["layout"]
@@ -26,6 +26,8 @@ class NestBackend:
         blocks = description["blocks"]
         if isinstance(problem, ConvolutionProblem):
             rows, columns = problem.sizes[7:9]
+            # A nest that skips rows of padding has none in memory.
+            rows = 0 if description["padding"] == "skipped" else rows
             source = np.pad(source, ((0, 0), (0, 0), (rows, rows), (columns, columns)))
             arrange = _CONVOLUTIONS[self._layout]
         else:
