@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -189,7 +190,10 @@ def test_files_that_hold_no_named_arrays_are_refused(nest: Scop, tmp_path: Path)
     np.save(single, np.zeros(20))
     text = tmp_path / "text.npz"
     text.write_text("no arrays")
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
     for path, words in (
+        (pipe, "no ordinary file"),
         (single, "without a name"),
         (text, "no arrays can be read"),
         (tmp_path / "no.npz", "no arrays"),

@@ -16,7 +16,7 @@ from polydl.frontend.passes import ReadingJob, asked
 from polydl.frontend.source import Edit, EditedText, read_source
 from polydl.ir.data import Initializer, Inputs
 from polydl.ir.scop import Scop
-from polydl.system.files import temporary_directory
+from polydl.system.files import opened, temporary_directory
 
 _TIMEOUT_SECONDS = 60.0
 _INTEGERS = frozenset({"int", "long", "long long", "short", "unsigned int", "unsigned long", "char"})
@@ -106,12 +106,14 @@ def with_inputs(scop: Scop, path: str | Path) -> Scop:
     carried = {each.name: scop.array(each.array) for each in scop.function.parameters if each.value is None}
     carried |= {array.name: array for array in scop.arrays if array.storage == "global"}
     try:
-        file = np.load(path, allow_pickle=False)
-        if not isinstance(file, np.lib.npyio.NpzFile):
-            raise refused("the file holds one array without a name", "write it with numpy.savez(FILE, name=array)")
-        with file:
-            arrays = {name: file[name] for name in file.files}
-        digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        with opened(Path(path)) as content:
+            digest = hashlib.file_digest(content, "sha256").hexdigest()
+            content.seek(0)
+            file = np.load(content, allow_pickle=False)
+            if not isinstance(file, np.lib.npyio.NpzFile):
+                raise refused("the file holds one array without a name", "write it with numpy.savez(FILE, name=array)")
+            with file:
+                arrays = {name: file[name] for name in file.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise refused(f"no arrays can be read: {error}", "write it with numpy.savez(FILE, name=array)") from None
     if not arrays:

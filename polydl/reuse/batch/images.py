@@ -138,8 +138,7 @@ def _residue_classes(
 
     A residue is written in digits, the finest first: the values from one scale to the next.
     """
-    ranges = [_begin(subscript, pieces) for subscript, pieces in column]
-    return _digit_classes(scales, 1, column, [(low, high) for low, high in ranges])
+    return _digit_classes(scales, 1, column, [_begin(subscript, pieces) for subscript, pieces in column])
 
 
 def _digit_classes(
