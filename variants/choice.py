@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from polydl.plan.streaming import stride
-from polydl.poly.legality import order_is_legal, sums_are_legal
+from polydl.poly.legality import order_is_legal, parallel_is_legal
 from polydl.variants.nest_facts import NestFacts
 from polydl.variants.parallel_loops import ThreadedLoop, combined
 from polydl.variants.shapes import Shape
@@ -113,7 +113,7 @@ def _unrolled(facts: NestFacts, choice: Choice, size: int) -> Choice | None:
         return None
     if choice.parallel is not None and on is not None:
         sums = combined(facts, choice.shape, choice.order, choice.parallel)
-        legal = sums_are_legal(facts.directions, time, order.index(on.loop), sums)
+        legal = parallel_is_legal(facts.directions, time, order.index(on.loop), sums)
         if not legal or combined(facts, choice.shape, order, on) != sums:
             return None
     return replace(choice, order=order, parallel=on, together=(near, size if names else 0))

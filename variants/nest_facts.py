@@ -17,7 +17,7 @@ from polydl.machine import Machine
 from polydl.plan.nest_plan import loop_bounds
 from polydl.plan.transposing_copies import order_in_squares
 from polydl.poly.domains import sums_run_alike
-from polydl.poly.legality import Directions, order_is_legal, sums_are_legal
+from polydl.poly.legality import Directions, order_is_legal, parallel_is_legal
 from polydl.poly.nests import Nest
 from polydl.poly.reductions import moves, reduction_array, summed_up
 from polydl.variants.layout_order import contiguous, layout_order
@@ -224,7 +224,7 @@ class NestFacts:
         order = [self._positions[name] for name in (*(other for other in self.nest.loops if other != loop), loop)]
         number = self._positions[loop] + self.nest.depth
         sums = summed_up(self.scop, self.statements, dict.fromkeys(self.nest.statements, number))
-        return not sums_are_legal(self.directions, order, len(order) - 1, sums)
+        return not parallel_is_legal(self.directions, order, len(order) - 1, sums)
 
     # ----------------------------------------------------------------------------------
     # What the statements do

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from polydl.poly.legality import parallel_is_legal, sums_are_legal
+from polydl.poly.legality import parallel_is_legal
 from polydl.poly.reductions import combinable
 from polydl.variants.nest_facts import NestFacts
 from polydl.variants.shapes import Shape
@@ -76,7 +76,7 @@ def _summing_choices(
     if not facts.plain or outer is None:
         return ()
     sums = summed(facts, time[outer])
-    legal = sums_are_legal(facts.directions, time, outer, sums)
+    legal = parallel_is_legal(facts.directions, time, outer, sums)
     return (ThreadedLoop(order[outer]),) if sums and legal else ()
 
 

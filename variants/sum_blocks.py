@@ -24,7 +24,7 @@ from polydl.ir.scop import Scop
 from polydl.ir.statement import Access
 from polydl.machine import Machine
 from polydl.plan.vector_sums import OPERATIONS, separate_lanes
-from polydl.poly.legality import Directions, order_is_legal, sums_are_legal
+from polydl.poly.legality import Directions, order_is_legal, parallel_is_legal
 from polydl.poly.nests import Nest
 from polydl.poly.reductions import moves, reduction
 from polydl.variants.register_blocks import RegisterBlock, block_cost
@@ -104,7 +104,7 @@ def _is_legal(nest: Nest, directions: Directions, vector: int, outputs: Sequence
     inner = [vector, *(loop for loop, _ in outputs)]
     around = [nest.depth + place for place in range(len(nest.loops)) if nest.depth + place != vector]
     order = [loop - nest.depth for loop in (*around, *inner)]
-    return order_is_legal(directions, order) and sums_are_legal(directions, order, len(around), [summed])
+    return order_is_legal(directions, order) and parallel_is_legal(directions, order, len(around), [summed])
 
 
 def _spans(scop: Scop, reads: Sequence[Access], block: RegisterBlock, extent: int, machine: Machine) -> tuple[int, ...]:

@@ -209,7 +209,10 @@ class Session:
                     self._announce(participant)
 
     def _launch(self, candidate: Participant, signed: bool, stack: ExitStack) -> None:
-        """Start a process. Raises ChildError if the kernel was not compiled, also where another attempt may do it."""
+        """Start a candidate's process. Raises ChildError if it was not compiled, with what its compiler came to.
+
+        Of the original, ``Checker.launch`` says ``compile`` in any case: that is attempted by each command.
+        """
         program = candidate.program
         if isinstance(program, Built) and program.library is None:
             raise ChildError(program.status, program.message)

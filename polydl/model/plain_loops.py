@@ -14,7 +14,7 @@ from polydl.plan.nest_plan import NestPlan, trips
 from polydl.plan.register_blocks import register_block
 from polydl.plan.transposing_copies import SQUARE_BYTES, VECTOR_BYTES, transposing_copy
 from polydl.plan.vector_sums import separate_lanes, separate_vectors, sums_of_loop
-from polydl.poly.legality import Directions, parallel_is_legal, sums_are_legal
+from polydl.poly.legality import Directions, parallel_is_legal
 from polydl.poly.reductions import summed_up
 from polydl.vector_functions import called, leaves, scalar_only
 
@@ -56,7 +56,7 @@ def cycles(scop: Scop, plan: NestPlan, directions: Directions, vector_elements: 
     sums = {} if parallel or last >= len(plan.loops) else sums_of_loop(scop, plan, directions, last)
     if not (parallel or sums) or scalar_only(scop, called(statements)):
         added = summed_up(scop, statements, {each.name: loops[last].iterator for each in statements})
-        total = loop.scalar_cycles(parallel=parallel, sums=sums_are_legal(directions, plan.order(), last, added))
+        total = loop.scalar_cycles(parallel=parallel, sums=parallel_is_legal(directions, plan.order(), last, added))
     else:
         total = max(loop.vector_cycles(vector_elements), loop.waiting_cycles(sums, vector_elements))
         total += loop.joining_cycles(sums, vector_elements)

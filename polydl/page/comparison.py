@@ -76,15 +76,17 @@ def _by_median(timed: Timed) -> Timed:
 
 
 def speedup(first: Run, second: Run) -> float | None:
-    """How many times as fast the second run's winner is; None unless both runs have one and solve the same nest."""
-    first, second = alike(first, second)
+    """How many times as fast the second run's winner is; None unless both runs have one and solve the same nest.
+
+    Both are ``alike``.
+    """
     if first.winner is None or second.winner is None or first.flops != second.flops:
         return None
     return first.winner.seconds / second.winner.seconds
 
 
 def cautions(first: Run, second: Run) -> list[str]:
-    """Why the two times may not be compared."""
+    """Why the times of two runs that are ``alike`` may not be compared."""
     said = []
     if first.digest != second.digest:
         said.append("The two runs are of different nests.")
@@ -92,8 +94,7 @@ def cautions(first: Run, second: Run) -> list[str]:
         said.append("The two runs are of different processors.")
     if first.machine.threads != second.machine.threads:
         said.append("The two runs use different numbers of threads.")
-    ours, theirs = alike(first, second)
-    if ours.statistic != theirs.statistic:
+    if first.statistic != second.statistic:
         said.append("The times of one run are medians, those of the other the shortest: these are less at equal speed.")
     peaks = first.machine.peak_gflops, second.machine.peak_gflops
     if peaks[0] and peaks[1] and abs(peaks[0] / peaks[1] - 1) > 0.05:

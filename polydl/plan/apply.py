@@ -209,14 +209,13 @@ def apply(
 
 def _check_sums_of_threads(scop: Scop, plan: Plan) -> None:
     """Raises IllegalVariantError for arrays that the threads of a nest's own loop can't add up."""
-    for nest in plan.nests:
-        statements = [scop.statement(name) for name in nest.nest.statements]
-        for loop in nest.loops:
-            every = dict.fromkeys(nest.nest.statements, loop.iterator)
-            if refused := set(loop.combined).difference(combinable(scop, statements, every) if loop.combined else ()):
-                raise IllegalVariantError(
-                    f"the threads of `{loop.name}` in nest {nest.nest.index} can't add up `{min(refused)}`"
-                )
+    for planned, loop in [(each, loop) for each in plan.nests for loop in each.loops if loop.combined]:
+        nest = planned.nest
+        statements = [scop.statement(name) for name in nest.statements]
+        allowed = combinable(scop, statements, dict.fromkeys(nest.statements, loop.iterator))
+        if refused := set(loop.combined).difference(allowed):
+            text = f"the threads of `{loop.name}` in nest {nest.index} can't add up `{min(refused)}`"
+            raise IllegalVariantError(text)
 
 
 def _with_tiles_in_order(variant: Variant, nests: Sequence[Nest]) -> Variant:

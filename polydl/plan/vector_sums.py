@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from polydl.ir.scop import Scop
 from polydl.plan.nest_plan import NestPlan
-from polydl.poly.legality import Directions, sums_are_legal
+from polydl.poly.legality import Directions, parallel_is_legal
 from polydl.poly.reductions import moves, reduction
 
 OPERATIONS = frozenset({"+", "max", "min"})
@@ -38,7 +38,7 @@ def sums_of_loop(scop: Scop, plan: NestPlan, directions: Directions, position: i
         if found.operation not in OPERATIONS:
             return {}
         arrays[statement.name] = found.target.array
-    legal = sums_are_legal(directions, plan.order(), position, arrays.values())
+    legal = parallel_is_legal(directions, plan.order(), position, arrays.values())
     return arrays if legal and len(set(arrays.values())) == len(arrays) else {}
 
 

@@ -7,7 +7,7 @@ dependence relations with isl; every variant that is run has passed it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
@@ -119,19 +119,13 @@ def order_is_legal(directions: Directions, order: Sequence[int]) -> bool:
     return True
 
 
-def parallel_is_legal(directions: Directions, order: Sequence[int], position: int) -> bool:
-    """Whether the time dimension at ``position`` of ``order`` may run its iterations on different threads."""
-    return _runs_alone(directions.all, order, position)
+def parallel_is_legal(directions: Directions, order: Sequence[int], position: int, sums: Collection[str] = ()) -> bool:
+    """Whether the time dimension at ``position`` of ``order`` may run its iterations on different threads, or lanes.
 
-
-def sums_are_legal(directions: Directions, order: Sequence[int], position: int, sums: Collection[str]) -> bool:
-    """``parallel_is_legal`` where each iteration has sums of its own for some arrays, which are added up at the end."""
-    return _runs_alone(directions.without(sums), order, position)
-
-
-def _runs_alone(vectors: Iterable[Signs], order: Sequence[int], position: int) -> bool:
+    Each of them has copies of the arrays ``sums`` to add to, which are added up at the end.
+    """
     last = {loop: innermost for innermost, loop in enumerate(order)}
-    for signs in vectors:
+    for signs in directions.without(sums) if sums else directions.all:
         if not signs[order[position]]:
             continue
         decided = any(signs[loop] and outer == last[loop] for outer, loop in enumerate(order[:position]))

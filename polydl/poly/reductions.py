@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 
 from polydl.ir.scop import Scop
@@ -155,26 +155,27 @@ def moves(target: Access, iterator: int) -> bool:
 
 
 def summed_up(scop: Scop, statements: Sequence[Statement], loop: Mapping[str, int]) -> frozenset[str]:
-    """The arrays to whose same elements all iterations of a loop add. ``loop`` is that of ``combinable``."""
-    found = ((statement, reduction_array(scop, statement)) for statement in statements)
-    return frozenset(
-        array
-        for statement, array in found
-        if array is not None and not moves(statement.writes[0], loop[statement.name])
-    )
+    """The arrays to whose same elements all iterations of a loop add, by whatever operator.
+
+    ``loop`` is the loop's index among the iterators of each statement.
+    """
+    return frozenset(each.writes[0].array for each in _summing(scop, statements, loop))
+
+
+def _summing(scop: Scop, statements: Sequence[Statement], loop: Mapping[str, int]) -> Iterator[Statement]:
+    for statement in statements:
+        if reduction(scop, statement) is not None and not moves(statement.writes[0], loop[statement.name]):
+            yield statement
 
 
 def combinable(scop: Scop, statements: Sequence[Statement], loop: Mapping[str, int]) -> tuple[str, ...]:
     """The arrays that a parallel loop may sum into one copy per thread, to be added up at the end.
 
-    All iterations of the loop add to the same elements of these arrays. ``loop`` is the loop's index among the
-    iterators of each statement. Empty where another access in the loop touches one of the arrays, where the arrays
+    They are those of ``summed_up``. Empty where another access in the loop touches one of the arrays, where the arrays
     exceed ``_COMBINED_BYTES`` together, where one is a view, and where a statement reduces by another operator.
     """
     arrays: list[str] = []
-    for statement in statements:
-        if reduction_array(scop, statement) is None or moves(statement.writes[0], loop[statement.name]):
-            continue
+    for statement in _summing(scop, statements, loop):
         target = addition(scop, statement)
         if target is None:
             return ()
