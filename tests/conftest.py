@@ -94,6 +94,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Tests with a parameter ``compiler``, a command or its first word, are skipped where there is no such program."""
+    call = getattr(item, "callspec", None)
+    words = str(call.params.get("compiler", "") if call is not None else "").split()
+    if words and shutil.which(words[0]) is None:
+        pytest.skip(f"{words[0]} is not installed")
+
+
 def pytest_collection_finish() -> None:
     gc.freeze()
 

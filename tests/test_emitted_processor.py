@@ -86,8 +86,8 @@ void packed(int n, float a[n])
 @pytest.mark.parametrize("nest", ["packed", "helped"])
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_what_runs_there_has_no_later_instructions(compiler: str, nest: str, tmp_path: Path) -> None:
-    if shutil.which(compiler) is None or shutil.which("objdump") is None:
-        pytest.skip(f"{compiler} or objdump is not installed")
+    if shutil.which("objdump") is None:
+        pytest.skip("objdump is not installed")
     case = packed_case(tmp_path)
     text = generated(case).c
     if nest == "helped":
