@@ -46,6 +46,8 @@ class Interruption:
         # What must not be interrupted now, in whatever thread.
         self._deferring: set[object] = set()
         self._deferred = False
+        # Raised where it was ignored, or would have been.
+        self._ignored = False
         # Python calls handlers in the main thread only, which is also the one that sets them.
         self._main_thread = 0
 
@@ -72,7 +74,7 @@ class Interruption:
     def unwind(self) -> None:
         """From now on, a signal raises ``Interrupted`` in the main thread."""
         self._handle(self._raise)
-        sys.unraisablehook = self._ignored
+        sys.unraisablehook = self._where_it_is_ignored
 
     def ignore(self) -> None:
         """From now on, nothing happens: the command is over."""
@@ -98,10 +100,8 @@ class Interruption:
                     raise Interrupted
                 # Raised here it would end this thread, and the main one, which may wait for something else, goes on.
                 self._last = -_SAME_SECONDS
-                # One that comes just before the main thread begins to wait is not seen until that ends.
                 while self._deferred and not self._over:
-                    signal.pthread_kill(self._main_thread, self._received or signal.SIGINT)
-                    time.sleep(_AGAIN_SECONDS)
+                    self._send()
 
     def _handle(self, handler: object) -> None:
         self._main_thread = _thread.get_ident()
@@ -125,9 +125,10 @@ class Interruption:
         if frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _CALLED_BACK:
             self._raise_later()
             return
+        self._ignored = False
         raise Interrupted
 
-    def _ignored(self, unraisable: UnraisableHookArgs) -> None:
+    def _where_it_is_ignored(self, unraisable: UnraisableHookArgs) -> None:
         """What is raised while Python destroys an object goes no further: it is raised again, a moment later."""
         if isinstance(unraisable.exc_value, Interrupted):
             self._raise_later()
@@ -136,11 +137,19 @@ class Interruption:
 
     def _raise_later(self) -> None:
         self._last = -_SAME_SECONDS
-        _thread.start_new_thread(self._again, ())
+        if not self._ignored:
+            self._ignored = True
+            _thread.start_new_thread(self._again, ())
 
     def _again(self) -> None:
         time.sleep(_AGAIN_SECONDS)
-        _thread.interrupt_main(signal.Signals(self._received or signal.SIGINT))
+        while self._ignored and not self._over:
+            self._send()
+
+    def _send(self) -> None:
+        """One that comes just before the main thread begins to wait is not seen until that ends: callers repeat it."""
+        signal.pthread_kill(self._main_thread, self._received or signal.SIGINT)
+        time.sleep(_AGAIN_SECONDS)
 
 
 INTERRUPTION = Interruption()
