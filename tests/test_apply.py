@@ -15,7 +15,7 @@ from machines import machine_with
 
 from polydl import pipeline, registry
 from polydl.errors import IllegalVariantError
-from polydl.ir.variant import Attach, Interchange, Parallel, Step, Tile, UseMicrokernel, Variant
+from polydl.ir.variant import Attach, Interchange, Parallel, Step, Tile, Unroll, UseMicrokernel, Variant
 from polydl.plan.apply import apply
 from polydl.variants.rewrites.pack import Pack
 
@@ -78,6 +78,13 @@ def test_the_order_of_steps_has_no_influence_where_they_say_nothing_of_it(tmp_pa
         assert applied.variant == expected.variant
         assert applied.variant.id == expected.variant.id == Variant(OWN).id
         assert applied.plan == expected.plan
+
+
+def test_the_order_of_unrolled_loops_says_nothing(tmp_path: Path) -> None:
+    source = PRODUCT.replace("64", "4").replace("80", "4")
+    order, unrolled = Interchange(1, ("i", "j", "k")), (Unroll(1, "j"), Unroll(1, "k"))
+    one, other = (apply(parse(tmp_path, source), Variant((order, *steps)), ()) for steps in (unrolled, unrolled[::-1]))
+    assert one.variant.id == other.variant.id == Variant((order, *unrolled)).id
 
 
 def test_generated_variants_are_in_canonical_order(tmp_path: Path) -> None:

@@ -193,11 +193,71 @@ void f(float C[8][6], float A[8][16], float B[6][16]) {
     text = emitted_text(pipeline.kernel(space.apply(Variant(())), machine.vector_bytes).c).tuned
     call = [line.strip() for line in text.splitlines() if not line.strip().startswith("for ")]
     # The loop counts upwards from -7; what it is called in the source has the value that it has there.
-    assert "const int polydl_i = -i;" in call
-    start = call.index("const int polydl_i = -i;")
+    assert "const int polydl_i_here = -i;" in call
+    start = call.index("const int polydl_i_here = -i;")
     assert call[start - 1 : start + 6] == [
-        "{", "const int polydl_i = -i;", "{", "const int i = polydl_i;", "product(&C[i][j], A[i], B[j]);", "}", "}",
-    ]  # fmt: skip
+        "{",
+        "const int polydl_i_here = -i;",
+        "{",
+        "const int i = polydl_i_here;",
+        "product(&C[i][j], A[i], B[j]);",
+        "}",
+        "}",
+    ]
+
+
+MARKED = """
+static void row(const float *t, float *c) { for (int k = 0; k < 16; ++k) c[0] += t[k] * t[k]; }
+void f(const float a[40][4][16], float c[40][4]) {
+  float t[4][16];
+#pragma scop
+  for (int i = 0; i < 40; i++) {
+    for (int j = 0; j < 4; j++)
+      for (int k = 0; k < 16; k++)
+        t[j][k] = a[i][j][k] * 2;
+    for (int c3 = 0; c3 < 4; c3++) {
+#pragma polydl microkernel(for (int k = 0; k < 16; ++k) c[i][c3] += t[c3][k] * t[c3][k];)
+      row(t[c3], &c[i][c3]);
+    }
+  }
+#pragma endscop
+}
+"""
+KEPT = """
+void f(const float A[64][64], const float b[64], const float x[64], float y[64]) {
+  float w[64];
+#pragma scop
+  for (int t = 0; t < 3; t++) {
+    for (int i = 0; i < 64; i++)
+      w[i] = b[i] * y[i];
+    for (int i = 0; i < 64; i++)
+      for (int j = 0; j < 64; j++)
+        y[i] += w[i] * A[i][j] * x[j];
+  }
+#pragma endscop
+}
+"""
+HIDDEN = """
+static __attribute__((noinline)) inline /* not for others */ void f(float y[64], const float x[64]) {
+#pragma scop
+  for (int i = 0; i < 64; i++)
+    y[i] += 2 * x[i];
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("source", [MARKED, KEPT, HIDDEN], ids=["marked", "kept", "hidden"])
+def test_the_nest_in_its_own_order_is_the_source(source: str, tmp_path: Path, toolchain: Toolchain) -> None:
+    """Counters called as emitted ones are, arrays of the region's own, and specifiers."""
+    scop = parse(tmp_path, source)
+    machine = detected(threads=1)
+    kernel = pipeline.kernel(pipeline.space_on(scop, machine).apply(Variant(())), machine.vector_bytes)
+    built = EXECUTOR.build([original(scop), kernel], toolchain, tmp_path)
+    policy = TimingPolicy(rounds=1, minimum_sample_seconds=1e-4, budget_seconds=5.0, timeout_seconds=20.0)
+    measured = EXECUTOR.measure(built[1:], built[0], scop, threads=1, policy=policy)
+    assert [each.message for each in measured if each.status != "ok"] == []
 
 
 @pytest.mark.native

@@ -8,7 +8,7 @@ import pytest
 from loops_by_hand import adds, array, at, c, context, loop, sets, times
 
 from polydl.codegen.context import Context, StatementFacts
-from polydl.codegen.loop_ir import Body, If
+from polydl.codegen.loop_ir import Assign, Body, If, LoopReduction
 from polydl.codegen.passes import (
     dead_stores,
     parallel_loops,
@@ -161,14 +161,15 @@ def test_short_loops_fill_one_buffer() -> None:
 
 def test_long_loops_fill_buffers_piece_by_piece() -> None:
     assert streamed(copy(899), known(count=900, streamed=("y",))) == [
-        "for (int polydl_j = 0; polydl_j <= 899; polydl_j += 256) {",
-        "const int polydl_j_end = polydl_min(polydl_j + 255, 899);",
+        "for (int polydl_j_start = 0; polydl_j_start <= 899; polydl_j_start += 256) {",
+        "const int polydl_j_end = polydl_min(polydl_j_start + 255, 899);",
         "_Alignas(64) float polydl_scalar0[256];",
         "#pragma omp simd simdlen(16)",
-        "for (int j = polydl_j; j <= polydl_j_end; ++j) {",
-        "polydl_scalar0[j - polydl_j] = x[j];",
+        "for (int j = polydl_j_start; j <= polydl_j_end; ++j) {",
+        "polydl_scalar0[j - polydl_j_start] = x[j];",
         "}",
-        "polydl_stream(&y[polydl_j], polydl_scalar0, (polydl_j_end - polydl_j + 1) * sizeof *polydl_scalar0);",
+        "polydl_stream(&y[polydl_j_start], polydl_scalar0, "
+        "(polydl_j_end - polydl_j_start + 1) * sizeof *polydl_scalar0);",
         "}",
     ]
 
@@ -180,7 +181,7 @@ def test_threads_have_a_region_of_their_own() -> None:
         "#pragma omp parallel",
         "{",
         "#pragma omp for nowait",
-        "for (int polydl_j = 0; polydl_j <= 899; polydl_j += 256) {",
+        "for (int polydl_j_start = 0; polydl_j_start <= 899; polydl_j_start += 256) {",
     ]
 
 
@@ -193,7 +194,7 @@ def test_what_is_read_before_it_is_written_goes_through_the_caches(body: object)
 
 def test_unknown_lasts_are_those_of_the_loop() -> None:
     lines = streamed(copy(Name("n")), known(count=900, streamed=("y",)))
-    assert lines[1] == "const int polydl_j_end = polydl_min(polydl_j + 255, n);"
+    assert lines[1] == "const int polydl_j_end = polydl_min(polydl_j_start + 255, n);"
 
 
 def without_dead_stores(ir: Body, *temporary: str) -> list[str]:
@@ -220,6 +221,14 @@ def test_a_temporary_array_that_another_loop_reads_is_written() -> None:
         loop("j", 1, 89, sets("S", at("w", "j"), at("x", "j"))),
     )
     assert any(line.startswith("x[j] = ") for line in without_dead_stores(chain, "x"))
+
+
+def test_a_factor_of_a_sum_is_read() -> None:
+    total = LoopReduction("polydl_sum0", "float", at("y", "i"), "S", factor=at("x", "i"))
+    added = Assign(Name("polydl_sum0"), "+=", at("w", "j"), "S")
+    summed = replace(loop("j", 1, 89, added), vector=True, reductions=(total,))
+    ir = (loop("i", 0, 89, sets("S", at("x", "i"), at("z", "i")), summed),)
+    assert "x[i] = z[i];" in without_dead_stores(ir, "x")
 
 
 def test_what_a_temporary_array_held_before_is_read() -> None:

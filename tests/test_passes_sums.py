@@ -248,6 +248,18 @@ def test_factors_are_regrouped_where_nothing_is_summed_up() -> None:
     assert "s[j] = s[j] - ((a * A[i][j]) * r[i]);" in summed(ir, context(*ARRAYS, S=UPDATE, exact=True), factors)
 
 
+def test_products_and_quotients_that_become_integers_are_those_of_the_source() -> None:
+    """``49 * (1 / 49.0)`` is less than one, and 0 as an integer."""
+    known = context(*ARRAYS, array("n", 90, element="int"), S=UPDATE)
+    product = times(at("a"), at("A", "i", "j"), at("r", "i"))
+    for value in (product, Binary("/", at("n", "j"), at("a"))):
+        for ir in (
+            (loop("j", 1, 89, sets("S", at("n", "j"), value)),),
+            (loop("j", 1, 89, sets("S", at("s", "j"), Cast("int", value))),),
+        ):
+            assert c(reciprocals.run(factors.run(vectorize.run(ir, known), known), known)) == c(ir)
+
+
 def test_products_stay_that_are_short_or_of_several_types() -> None:
     known = context(*ARRAYS, S=UPDATE)
     for product in (times(at("a"), at("x", "j")), times(at("d"), at("A", "i", "j"), at("r", "i"))):

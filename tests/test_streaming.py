@@ -202,6 +202,25 @@ def test_updates_may_use_shorter_vectors(tmp_path: Path) -> None:
 
 
 @pytest.mark.native
+def test_counters_that_are_called_as_those_of_emitted_code_are(tmp_path: Path) -> None:
+    """Loops that the nests share have counters such as ``polydl_c3`` where these have several names."""
+    source = """void f(const float p[40][8], const float q[40][8][600], float out[40][8][600]) {
+  float u[8];
+#pragma scop
+  for (int i = 0; i < 40; i++) {
+    for (int y = 0; y < 8; y++)
+      u[y] = p[i][y] * 2;
+    for (int x = 0; x < 8; x++)
+      for (int c3 = 0; c3 < 600; c3++)
+        out[i][x][c3] = u[x] + q[i][x][c3];
+  }
+#pragma endscop
+}
+"""
+    run(space_of(tmp_path / "nest.c", source, 1), [Variant((Stream(1, ("out",)),))], 1, tmp_path)
+
+
+@pytest.mark.native
 @parametrized("strict", [False, True], quick=1)
 def test_factors_that_a_loop_leaves_alone_are_right(strict: bool, tmp_path: Path) -> None:
     loops = "for (int i = 0; i < 16; i++) for (int j = 0; j < 90; j++)"

@@ -53,8 +53,8 @@ def annotated_call(scop: Scop, plan: NestPlan, values: Sequence[Expr]) -> Node:
         return Declare("int", (Variable(name, initial=value),), constant=True)
 
     # First the values, since they may name the very counters that are declared next.
-    values_of = (counter(f"polydl_{name}", value) for name, value in others)
-    counters = (counter(name, Name(f"polydl_{name}")) for name, _ in others)
+    values_of = (counter(f"polydl_{name}_here", value) for name, value in others)
+    counters = (counter(name, Name(f"polydl_{name}_here")) for name, _ in others)
     return Block((*values_of, Block((*counters, call))))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from polydl.bfloat16 import ELEMENT
 from polydl.codegen.loop_ir import Assign, Body, For, assignments, statements
 from polydl.codegen.values import Apply, Binary, Cast, Conditional, Constant, Element, Expr, Unary, mentions
 from polydl.ir.schedule import Loop
@@ -17,6 +18,7 @@ from polydl.poly.reductions import Operation
 from polydl.vector_functions import returned_type
 
 _ARITHMETIC = frozenset({"+", "-", "*", "/"})
+_REAL = frozenset({ELEMENT, "_Float16", "float", "double", "long double"})
 # Terms whose sum in float is hardly less precise than each of them.
 _MOST_NARROW_TERMS = 256
 
@@ -151,6 +153,12 @@ class Context:
         """Whether this is an element of an array or scalar of the scop."""
         return isinstance(value, Element) and value.array in self.arrays
 
+    def is_integer(self, value: Expr) -> bool:
+        """Whether this is an element of an array or scalar of the scop with an integer type."""
+        return (
+            isinstance(value, Element) and value.array in self.arrays and not is_real(self.arrays[value.array].element)
+        )
+
     def has_extents(self, element: Element) -> bool:
         """Whether this is an element of one of the scop's arrays, and no scalar."""
         return element.array in self.arrays and bool(self.arrays[element.array].extents)
@@ -183,6 +191,11 @@ class Context:
         element = self.arrays[array].element
         narrow = terms <= _MOST_NARROW_TERMS and not self.precise and self.is_float(term(assign))
         return "float" if element == "double" and narrow else element
+
+
+def is_real(kind: str) -> bool:
+    """Whether a C type, as arrays and casts have it, is a floating-point type."""
+    return kind in _REAL
 
 
 def term(assign: Assign) -> Expr:

@@ -173,8 +173,9 @@ def _threads(memory: KeptMemory, threads: Threads) -> str:
         where += " Where the source's own directives say how many (num_threads), that many run."
     if threads.chosen:
         where += (
-            " The first two calls run on one thread, and so do later ones while calls on all threads take longer than "
-            f"those, as they may beside other programs. Compiled with -D{ALL_THREADS}, all calls take all threads."
+            " The first two calls run on one thread (only the first, if it takes a tenth of a second), and so do later "
+            "ones while calls on all threads take longer than those, as they may beside other programs. Compiled with "
+            f"-D{ALL_THREADS}, all calls take all threads."
         )
     if threads.combined:
         where += " Sums are parts that threads add up: their last bits depend on the number of threads."

@@ -29,6 +29,7 @@ _FUNCTIONS = frozenset(
         "erf",
         "erfc",
         "exp",
+        "exp10",
         "exp2",
         "expm1",
         "fabs",

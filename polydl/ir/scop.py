@@ -195,7 +195,10 @@ class Scop:
 
     @cached_property
     def digest(self) -> str:
-        """16 hexadecimal digits that identify the computation, not its file's name or layout."""
+        """16 hexadecimal digits that identify the region's loops, accesses and arrays, not its file's name or layout.
+
+        Neither the bodies of functions that it calls nor the values of constant arrays count.
+        """
         parts: list[Any] = [[asdict(array) for array in self.arrays]]
         if self.constants:
             parts.append(self.constants)

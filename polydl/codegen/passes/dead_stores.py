@@ -45,6 +45,8 @@ def _read(ir: Body) -> Iterator[str]:
             for reduction in node.reductions:
                 yield reduction.variable
                 yield from _names(reduction.target)
+                if reduction.factor is not None:
+                    yield from _names(reduction.factor)
         match node:
             case Assign(Element(subscripts=subscripts), "=", value):
                 for part in (*subscripts, value):

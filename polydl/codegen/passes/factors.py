@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from polydl.codegen.context import Context, term
+from polydl.codegen.context import Context, is_real, term
 from polydl.codegen.loop_ir import Assign, Body, For, Node, assignments, mapped
-from polydl.codegen.values import Binary, Element, Expr, mentions, with_parts
+from polydl.codegen.values import Binary, Cast, Element, Expr, mentions, with_parts
 
 _FEWEST = 3
 
@@ -57,7 +57,9 @@ def split_product(value: Expr, varies: Varies, context: Context) -> tuple[Expr, 
 
 
 def regrouped(value: Expr, varies: Varies, context: Context) -> Expr:
-    """An expression with what a loop leaves alone multiplied first in each product."""
+    """An expression with what a loop leaves alone multiplied first in each product, but for what becomes an integer."""
+    if isinstance(value, Cast) and not is_real(value.type):
+        return value
     found = split_product(value, varies, context)
     if found is not None:
         return Binary("*", *found)
@@ -79,6 +81,9 @@ def _with_fewer_products(loop: For, context: Context) -> For:
 
     def changed(node: Node) -> Node:
         if not isinstance(node, Assign):
+            return node
+        if context.is_integer(node.target):
+            # What is rounded to an integer may be another one.
             return node
         if context.is_array(node.target):
             return replace(node, value=regrouped(node.value, varies, context))

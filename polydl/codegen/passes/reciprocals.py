@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polydl.codegen.context import Context
+from polydl.codegen.context import Context, is_real
 from polydl.codegen.loop_ir import Assign, Body, Declare, For, Node, Variable, mapped
 from polydl.codegen.passes.factors import Varies, varying
 from polydl.codegen.values import (
@@ -63,6 +63,8 @@ def _without_divisions(loop: For, context: Context) -> For:
                 return Conditional(multiplied(condition, guarded), *branches)
             case Binary("&&" | "||" as operator, left, right):
                 return Binary(operator, multiplied(left, guarded), multiplied(right, True))
+            case Cast(kind) if not is_real(kind):
+                return value
         value = with_parts(value, lambda part: multiplied(part, guarded))
         if isinstance(value, Binary) and value.operator == "/":
             factor = reciprocal(value.right, value.left, guarded)
@@ -70,7 +72,8 @@ def _without_divisions(loop: For, context: Context) -> For:
         return value
 
     def changed(node: Node) -> Node:
-        if not isinstance(node, Assign):
+        # What is rounded to an integer may be another one.
+        if not isinstance(node, Assign) or context.is_integer(node.target):
             return node
         value = multiplied(node.value)
         factor = reciprocal(value, node.target, False) if node.operator == "/=" else None

@@ -83,7 +83,7 @@ def _streaming(loop: For, streamed: Sequence[_Store], context: Context) -> Node:
     assert loop.last is not None
     first, last = loop.first, loop.last
     length = min(_MOST_STREAMED, context.fewest_trips(loop))
-    names = f"polydl_{loop.iterator}", f"polydl_{loop.iterator}_end"
+    names = f"polydl_{loop.iterator}_start", f"polydl_{loop.iterator}_end"
     start: Expr = Name(names[0])
     end: Expr = Name(names[1])
     short = 0 < len(loop.range) <= length and not loop.parallel
