@@ -1,12 +1,13 @@
 """Errors of single operations, in units in the last place: functions of vectors, and quotients by reciprocals.
 
     python -m experiments.accuracy_functions measure
+    python -m experiments.accuracy_functions measure --vector-bytes 32 log acosh
     python -m experiments.accuracy_functions tables
 
 Each function of ``<math.h>`` that loops call with whole vectors, in ``float`` and in ``double``, and a division by what
 its loop leaves alone, are computed by the emitted code at the levels ``strict``, which does what the source does, and
 ``bounded``. They are compared with ``long double``. A unit is the distance of the type's numbers at the exact result.
-What was measured with vectors of another width than this machine's stays in the data.
+Only what is measured, of all operations or of those that are named, is replaced in the data.
 """
 
 from __future__ import annotations
@@ -14,9 +15,8 @@ from __future__ import annotations
 import argparse
 import ctypes
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,10 @@ RANGES = {
     "log1p": (-0.99, 1e4), "log2": (1e-30, 1e30), "pow": (0.01, 20), QUOTIENT: (0.01, 20),
 }  # fmt: skip
 _RANGE = (-12, 12)
+# What is added to an input before its logarithm, which is drawn uniformly: inputs of all magnitudes.
+SHIFTS = {"acosh": 0, "log": 0, "log10": 0, "log1p": 1, "log2": 0}
+# Powers of ten that the size of this logarithm lies between for half of the inputs, whose results are near zero.
+_NEAR = (-6, 0)
 
 Values = NDArray[Any]
 
@@ -97,6 +101,18 @@ void f({", ".join(parameters)})
 """
 
 
+def drawn(operation: str, shape: Sequence[int], generator: np.random.Generator) -> Values:
+    """Inputs of its range, uniformly, or by magnitude: see ``SHIFTS``."""
+    low, high = RANGES.get(operation, _RANGE)
+    if operation not in SHIFTS:
+        return generator.uniform(low, high, shape)
+    shift = SHIFTS[operation]
+    logarithms = generator.uniform(np.log(low + shift), np.log(high + shift), shape)
+    near = 10 ** generator.uniform(*_NEAR, shape) * generator.choice([-1 if low + shift < 1 else 1, 1], shape)
+    values: Values = np.exp(np.where(generator.random(shape) < 0.5, near, logarithms)) - shift
+    return values
+
+
 def exact(source: str, element: str, operation: str, given: dict[str, Values], directory: Path) -> Values:
     """The nest in ``long double``, by the scalar functions of the C library."""
     name = f"{operation}{'f' if element == 'float' else ''}("
@@ -121,10 +137,9 @@ def measured(operation: str, element: str, machine: Machine, toolchain: Toolchai
     scop = pipeline.parse(path)
     kernels = [replace(kernel(path, machine, level), id=level) for level in LEVELS]
     kind = np.float32 if element == "float" else np.float64
-    low, high = RANGES.get(operation, _RANGE)
     generator = np.random.default_rng(SEED)
     given: dict[str, Values] = {
-        parameter.array: generator.uniform(low, high, scop.array(parameter.array).extents).astype(kind)
+        parameter.array: drawn(operation, scop.array(parameter.array).extents, generator).astype(kind)
         for parameter in scop.function.parameters
     }
     right = exact(source, element, operation, given, directory)
@@ -134,8 +149,10 @@ def measured(operation: str, element: str, machine: Machine, toolchain: Toolchai
         ctypes.CDLL(str(each.library)).f(*(ctypes.c_void_p(values.ctypes.data) for values in given.values()))
         units = np.abs(given["y"] - right) / np.spacing(np.abs(right).astype(kind))
         errors.append(float(f"{units.max():.6g}"))
-    inputs = f"{low:g} to {high:g}"
-    return Row(operation, element, inputs, machine.vector_bytes, BOUNDS.get(operation, VECTOR_BOUND), *errors)
+    low, high = RANGES.get(operation, _RANGE)
+    inputs = f"{low:g} to {high:g}{', by magnitude' if operation in SHIFTS else ''}"
+    bound = BOUNDS.get(operation, VECTOR_BOUND)
+    return Row(operation, element, inputs, float(machine.vector_bytes), bound, *errors)
 
 
 def tables(rows: Sequence[Row]) -> str:
@@ -160,18 +177,26 @@ def tables(rows: Sequence[Row]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("command", choices=["measure", "tables"])
-    if parser.parse_args().command == "measure":
+    commands = parser.add_subparsers(required=True, dest="command")
+    measure = commands.add_parser("measure")
+    measure.add_argument("operations", nargs="*", metavar="OPERATION", help="only these")
+    measure.add_argument("--vector-bytes", type=int, help="of the emitted code, in place of this machine's")
+    commands.add_parser("tables")
+    options = parser.parse_args()
+    if options.command == "measure":
         machine = Machine.detect(threads=1)
-        kept = [row for row in read(RESULTS, Row) if row.vector_bytes != machine.vector_bytes]
-        write(chain(kept, rows(machine)), RESULTS, Row)
+        machine = replace(machine, vector_bytes=options.vector_bytes or machine.vector_bytes)
+        wanted = [each for each in operations() if not options.operations or each[0] in options.operations]
+        known = {(row.vector_bytes, row.operation, row.element): row for row in read(RESULTS, Row)}
+        known |= {(row.vector_bytes, row.operation, row.element): row for row in rows(wanted, machine)}
+        write(known.values(), RESULTS, Row)
     print(tables(read(RESULTS, Row)), end="")
 
 
-def rows(machine: Machine) -> Iterator[Row]:
+def rows(wanted: Iterable[tuple[str, str]], machine: Machine) -> Iterator[Row]:
     """Measured one after the other."""
     toolchain = Toolchain.find("gcc")
-    for operation, element in operations():
+    for operation, element in wanted:
         with tempfile.TemporaryDirectory() as directory:
             yield measured(operation, element, machine, toolchain, Path(directory))
 

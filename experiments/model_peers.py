@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 Run = Callable[[], Any]
 #: OpenVINO with the precision that it chooses: bfloat16 where the processor multiplies that
 AS_IT_COMES = "OpenVINO, as it comes"
+# Behind the names of those that round values to that type.
+_BFLOAT16 = ", bfloat16"
 
 
 def peers(network: nn.Module, data: Tensor, path: Path, threads: int, *, rounded: bool = False) -> dict[str, Run]:
@@ -44,7 +46,7 @@ def peers(network: nn.Module, data: Tensor, path: Path, threads: int, *, rounded
 
             return call
 
-        runs |= {"torch eager, bfloat16": in_bfloat16(ordered), "torch.compile, bfloat16": in_bfloat16(narrow)}
+        runs |= {f"torch eager{_BFLOAT16}": in_bfloat16(ordered), f"torch.compile{_BFLOAT16}": in_bfloat16(narrow)}
     if path.exists():
         for name, make in FROM_ONNX.items():
             try:
@@ -52,6 +54,11 @@ def peers(network: nn.Module, data: Tensor, path: Path, threads: int, *, rounded
             except ImportError:
                 click.echo(f"{name} is not installed", err=True)
     return runs
+
+
+def in_float(name: str) -> bool:
+    """Whether a peer computes in float on every processor."""
+    return name != AS_IT_COMES and not name.endswith(_BFLOAT16)
 
 
 def channels_last(network: nn.Module, data: Tensor) -> tuple[nn.Module, Tensor]:
@@ -100,7 +107,7 @@ def _openvino(path: Path, data: NDArray[np.float32], threads: int, further: dict
 
     settings = {"INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY", **further}
     request = openvino.Core().compile_model(str(path), "CPU", settings).create_infer_request()
-    return lambda: request.infer([data])
+    return lambda: request.infer([data], share_inputs=True, share_outputs=True)
 
 
 #: by name: what makes a run of a model's file on an input with so many threads

@@ -31,7 +31,7 @@ import numpy as np
 
 from experiments.json_lines import add, documents
 from experiments.model_memory import DATA, resident_bytes
-from experiments.model_peers import AS_IT_COMES, Run, exported, peers
+from experiments.model_peers import Run, exported, in_float, peers
 
 _WARM_UPS = 3
 _PAUSE_SECONDS = 0.3
@@ -160,8 +160,8 @@ def _operators(loaded: Any, report: Any, data: Any, rounds: int) -> list[dict[st
 @main.command()
 @click.argument("file", type=click.Path(path_type=Path, exists=True))
 @click.option("--least", is_flag=True, help="least times in place of medians")
-@click.option("--float", "in_float", is_flag=True, help="ratios to peers that compute in float on every processor")
-def table(file: Path, least: bool, in_float: bool) -> None:
+@click.option("--float", "float_alone", is_flag=True, help="ratios to peers that compute in float on every processor")
+def table(file: Path, least: bool, float_alone: bool) -> None:
     """Lines of Markdown: median or least milliseconds of each, and the best peer's over polydl's."""
     typical: Callable[[list[float]], float] = min if least else median
     rows = documents(file)
@@ -173,8 +173,9 @@ def table(file: Path, least: bool, in_float: bool) -> None:
     _print_row(["---"] * len(heads))
     for row in rows:
         taken = {name: typical(times) for name, times in row["seconds"].items()}
-        apart = {"polydl", AS_IT_COMES} if in_float else {"polydl"}
-        others = [seconds for name, seconds in taken.items() if name not in apart]
+        others = [
+            seconds for name, seconds in taken.items() if name != "polydl" and (not float_alone or in_float(name))
+        ]
         ratio = f"{min(others) / taken['polydl']:.2f}" if others else ""
         times = [f"{taken[name] * 1e3:.2f}" if name in taken else "" for name in names]
         element = [row.get("element", "float")] if typed else []

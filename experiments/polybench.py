@@ -18,13 +18,14 @@ import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import polydl
 from experiments.layers import raw
 from experiments.tables import markdown
 from polydl.bench.polybench import DATASETS, FOLDER, SuiteProgram, names, program
-from polydl.bench.ratios import fastest_leader, geometric_mean, own_seconds, ratio
+from polydl.bench.ratios import Ratio, fastest_leader, geometric_mean, own_seconds, ratio
 from polydl.errors import PolydlError
 
 #: The peers by whose best one a program is judged.
@@ -64,14 +65,17 @@ def outcome(wanted: SuiteProgram, top_k: int, max_variants: int) -> dict[str, An
 
 
 def tables(document: Mapping[str, Any]) -> Iterator[str]:
-    """A row for each program of a document of ``polydl bench``, then what all of them come to."""
+    """A row for each program of a document of ``polydl bench``, then what all of them come to.
+
+    The ratio to the best peer has its bracket, others say where they are of one sample.
+    """
     results: Mapping[str, Mapping[str, Any]] = document["results"]
     peers = [peer for peer in PEERS if peer in document["settings"]["peers"] and peer not in document["missing"]]
     rows = [_row(name.removeprefix("polybench_"), result, peers) for name, result in results.items()]
     heads = ("program", "polydl", *peers, "best of them", "what won", "first pick", "answer")
     yield from markdown(heads, rows)
     yield ""
-    best = [value for result in results.values() if (value := _best(result, peers)) is not None]
+    best = [found.value for result in results.values() if (found := _best(result, peers)) is not None]
     verified = sum(fastest_leader(result) is not None for result in results.values())
     summary = [("verified", f"{verified} of {len(results)}")]
     for peer in peers:
@@ -88,8 +92,7 @@ def tables(document: Mapping[str, Any]) -> Iterator[str]:
         summary.append(("speed of the first pick that ran, of the fastest pick", f"{100 * mean:.0f} %"))
     spent = [float(result["optimize_seconds"]) for result in results.values() if "optimize_seconds" in result]
     if spent:
-        middle, most = sorted(spent)[len(spent) // 2], max(spent)
-        summary.append(("seconds to an answer, median and most", f"{middle:.0f}, {most:.0f}"))
+        summary.append(("seconds to an answer, median and most", f"{median(spent):.0f}, {max(spent):.0f}"))
     yield from markdown(("over all programs", ""), summary)
 
 
@@ -100,16 +103,20 @@ def _row(name: str, result: Mapping[str, Any], peers: Sequence[str]) -> list[str
     cells = [name, f"{seconds * 1e3:.4g} ms"]
     for peer in peers:
         found, timing = ratio(result, peer), result["peers"].get(peer)
-        cells.append("" if timing is None else timing["status"] if found is None else f"{found.value:.2f}")
+        if found is not None:
+            cells.append(f"{found.value:.2f}" + ("" if found.bracketed else f" {found.bracket}"))
+        else:
+            cells.append("" if timing is None else timing["status"])
     best, first = _best(result, peers), _first_pick(result)
-    cells += ["" if best is None else f"{best:.2f}", _kind(ours)]
+    cells += ["" if best is None else f"{best.value:.2f} {best.bracket}", _kind(ours)]
     cells += ["" if first is None else f"{100 * first:.0f} %", f"{result['optimize_seconds']:.0f} s"]
     return cells
 
 
-def _best(result: Mapping[str, Any], peers: Sequence[str]) -> float | None:
+def _best(result: Mapping[str, Any], peers: Sequence[str]) -> Ratio | None:
     """The ratio to the fastest of the peers; None without any."""
-    return min((found.value for peer in peers if (found := ratio(result, peer)) is not None), default=None)
+    ratios = [found for peer in peers if (found := ratio(result, peer)) is not None]
+    return min(ratios, key=lambda one: one.value, default=None)
 
 
 def _first_pick(result: Mapping[str, Any]) -> float | None:

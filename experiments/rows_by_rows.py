@@ -11,6 +11,8 @@ on one thread, in turns, each after an untimed call. Every answer is compared wi
 from __future__ import annotations
 
 import ctypes
+import os
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -26,6 +28,8 @@ from experiments.tables import markdown
 #: types of the operands and of the result, by name
 TYPES = {"float": ("float", "float"), "bfloat16": ("bfloat16", "float"), "bytes": ("signed char", "int")}
 Operands = tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]
+# OpenBLAS reads them when NumPy is imported.
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 
 def source(name: str, sizes: Sizes) -> str:
@@ -129,7 +133,8 @@ def measured(problem: str) -> Row:
     seconds: dict[str, dict[str, list[float]]] = {name: {} for name in TYPES}
     for (name, who), taken in samples.items():
         seconds[name][who] = taken
-    return {"problem": problem, "sizes": sizes, "ways": ways, "seconds": seconds}
+    environment = {name: os.environ.get(name) for name in ONE_THREAD}
+    return {"problem": problem, "sizes": sizes, "environment": environment, "ways": ways, "seconds": seconds}
 
 
 def table(rows: Sequence[Row]) -> Iterator[str]:
@@ -154,6 +159,8 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def main() -> None:
+    if sys.argv[1:2] == ["measure"] and not ONE_THREAD.items() <= os.environ.items():
+        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], {**os.environ, **ONE_THREAD})
     command(__doc__, measured, table)
 
 

@@ -1,11 +1,11 @@
 """Functions of the C library that loops may call and still run with vector instructions.
 
 Compilers turn some into instructions. For others, glibc's libmvec has versions that take whole vectors (within
-4 units in the last place, where the scalar ones are within 1); gcc calls them where the functions are declared
-``simd``, clang if told which library to use. ``prototypes`` makes the declarations, which say nothing where the library
-isn't there; they are ``const``, or gcc would run a loop with any condition inside without vectors, for the errno that
-such a function may set. Square roots of negative numbers set errno, for which compilers would call a function;
-``roots`` allows them not to.
+4 units in the last place; the scalar ones are within 2, but for ``cbrt`` and ``erfc``); gcc calls them where the
+functions are declared ``simd``, clang if told which library to use. ``prototypes`` makes the declarations, which say
+nothing where the library isn't there; they are ``const``, or gcc would run a loop with any condition inside without
+vectors, for the errno that such a function may set. Square roots of negative numbers set errno, for which compilers
+would call a function; ``roots`` allows them not to.
 """
 
 from __future__ import annotations

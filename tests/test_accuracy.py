@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 from computed import parse
 
+from polydl import bfloat16
 from polydl.codegen.original import original
 from polydl.codegen.wider import wider
+from polydl.element_types import element_dtype
 from polydl.execute import checking
 from polydl.execute.arrays import CHUNK, Data
 from polydl.execute.contract import TimingPolicy
@@ -239,6 +241,20 @@ def test_the_diagonal_is_that_of_the_matrix_in_every_chunk() -> None:
     np.testing.assert_array_equal((dominant - plain).reshape(extent, extent).round(9), extent * np.eye(extent))
 
 
+@pytest.mark.parametrize(("element", "widened"), [("bfloat16", False), ("double", True)])
+def test_a_diagonal_of_floats_is_that_in_other_types(element: str, widened: bool) -> None:
+    extent, dtype = 300, element_dtype(element)
+    (_, floats), (_, others) = (
+        next(data.chunks(1, kind, extent**2))
+        for data, kind in (
+            (Data(3, True, dominant=((1, extent),)), np.dtype(np.float32)),
+            (Data(3, True, widened=widened, dominant=((1, extent),)), dtype),
+        )
+    )
+    expected = bfloat16.from_float(floats) if element == "bfloat16" else floats.astype(dtype)
+    np.testing.assert_array_equal(others, expected)
+
+
 @pytest.mark.native
 def test_integers_do_not_round(tmp_path: Path) -> None:
     source = PRODUCT.replace("float", "int").replace("0.0f", "0")
@@ -272,6 +288,21 @@ def test_errors_of_functions_and_quotients_are_those_of_the_data_and_within_what
         assert measured == experiment.operations()
     assert experiment.tables(rows) in (ROOT / "docs" / "reference" / "accuracy.md").read_text(encoding="utf-8")
     assert [row for row in rows if row.emitted > row.a_priori] == []
+
+
+def test_inputs_of_logarithms_have_all_magnitudes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    experiment = import_module("experiments.accuracy_functions")
+    for operation, shift in experiment.SHIFTS.items():
+        low, high = experiment.RANGES[operation]
+        drawn = experiment.drawn(operation, (1000, 10), np.random.default_rng(0))
+        logarithms = np.log(drawn + shift)
+        assert low <= drawn.min() < drawn.max() <= high
+        assert 0.4 < np.mean(np.abs(logarithms) < 1) < 0.7
+        assert np.mean(np.abs(logarithms) < 1e-3) > 0.1, "results near zero"
+        assert (low + shift < 1) == (np.mean(logarithms < -0.1) > 0.1)
+    uniform = experiment.drawn("sin", (1000, 10), np.random.default_rng(0))
+    assert 0.4 < np.mean(np.abs(uniform) < 6) < 0.6
 
 
 def test_what_is_measured_is_near_what_is_expected() -> None:

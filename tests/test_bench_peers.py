@@ -219,6 +219,13 @@ def test_peers_compute_what_the_workload_says(
 
 
 @pytest.mark.native
+def test_onnx_runtime_transposes_images_in_nhwc_within_the_timing(toolchain: Toolchain, tmp_path: Path) -> None:
+    [measured] = timed_beside([peer_or_skip("onnxruntime", workload("resnet_16", layout="nhwc"))], toolchain, tmp_path)
+    assert measured.status == "ok", measured.message
+    assert "Conv between transpositions" in measured.message
+
+
+@pytest.mark.native
 @parametrized(
     ("peer", "name", "layout", "weights"),
     marked(
@@ -232,6 +239,7 @@ def test_peers_compute_what_the_workload_says(
         ("torch", "resnet_16", "nhwc", "prepared"),
         ("torch", "gemm_33x20x17", "row-major", "prepared"),
         ("onnxruntime", "resnet_16", "nchw", "each-call"),
+        ("onnxruntime", "resnet_16", "nhwc", "each-call"),
         ("onnxruntime", "gemm_33x20x17", "row-major", "prepared"),
         ("openvino", "resnet_16", "nhwc", "each-call"),
         ("openvino", "conv_32x64x9x9x3x3s1p1g2d2", "nchw", "each-call"),
@@ -370,6 +378,13 @@ def test_libraries_are_compiled_once(tmp_path: Path) -> None:
     source.write_text("int answer(void) { return }\n")
     with pytest.raises(native.UnavailableError, match="expected expression"):
         native.library("gcc", [source], ["-O1"])
+
+
+@pytest.mark.native
+def test_nests_are_compiled_anew_on_another_processor() -> None:
+    settings = [PeerSetting(1, cpu_id=cpu) for cpu in ("AuthenticAMD-25-1-1-32K", "GenuineIntel-6-143-8-48K")]
+    amd, intel = (peer_or_skip("gcc", workload("gemm_4x4x4"), setting).problem["library"] for setting in settings)
+    assert amd != intel
 
 
 # ---- what peers compute

@@ -114,15 +114,20 @@ def test_tables_of_a_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
             "polybench_behind": {"polydl": 1.0, "gcc": 2.0, "clang": 0.9, "rank": None, "picks": [(3, 1.0)]},
         }
     )
+    for each, seconds in zip(document["results"].values(), (8.0, 10.0), strict=True):
+        each["optimize_seconds"] = seconds
+    clang = document["results"]["polybench_behind"]["peers"]["clang"]
+    clang["samples"] = clang["samples"][:1]
     lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in module.tables(document)]
     assert lines[0][:5] == ["program", "polydl", "gcc", "clang", "best of them"]
-    assert lines[2] == ["ahead", "1000 ms", "8.00", "4.00", "4.00", "loops", "50 %", "10 s"]
-    assert lines[3][4:7] == ["0.90", "the plain nest", "100 %"]
+    assert lines[2] == ["ahead", "1000 ms", "8.00", "4.00", "4.00 [4.00, 4.00]", "loops", "50 %", "8 s"]
+    assert lines[3][2:7] == ["2.00", "0.90 [one sample]", "0.90 [one sample]", "the plain nest", "100 %"]
     summary = {line[0]: line[1] for line in lines[5:]}
     assert summary["verified"] == "2 of 2"
     assert summary["over gcc, geometric mean"] == "4.00 (of 2)"
     assert summary["ahead of the best of them"] == "1 of 2"
     assert summary["below 0.97 of the best"] == "1"
+    assert summary["seconds to an answer, median and most"] == "9, 10"
     assert summary["speed of the first pick that ran, of the fastest pick"] == "71 %"
 
 

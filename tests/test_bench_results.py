@@ -353,7 +353,8 @@ def test_only_the_parts_of_one_run_are_merged(recorded: Document, tmp_path: Path
     for others, words in (
         ({}, "results of 2/2 are not named"),
         ({"again": first}, "is part 1/2 like 1"),
-        ({"3": {**second, "shard": "2/3"}}, "another whole's"),
+        ({"3": {**second, "shard": "2/3"}}, "3: is part 2/3, and 1 another whole's"),
+        ({"3": {**second, "shard": "1/1"}}, "3: is part 1/1, and 1 another whole's"),
         ({"whole": {**second, "shard": None}}, "a whole one"),
         ({"2": {**second, "settings": {**second["settings"], "seed": 5}}}, "other settings: seed"),
         ({"2": {**second, "machine": {**second["machine"], "cpu_id": "another"}}}, "another machine"),

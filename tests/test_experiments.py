@@ -231,6 +231,16 @@ def test_models_say_which_path_mkl_takes(cpu: str, says: bool, tmp_path: Path, r
     assert not any("AVX2 path" in line for line in run("experiments.models", "operators", file, "one"))
 
 
+def test_ratios_in_float_are_to_no_peer_that_rounds(tmp_path: Path, run: Printed) -> None:
+    file = tmp_path / "models.jsonl"
+    row = {"model": "one", "images": 1, "threads": 1, "machine": "a name", "optimize_seconds": 1.0}
+    seconds = {"polydl": 2.0, "torch eager": 5.0, "torch.compile, bfloat16": 1.0, "OpenVINO, as it comes": 3.0}
+    row |= {"seconds": {name: [each] for name, each in seconds.items()}}
+    file.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    ratios = [cells(run("experiments.models", "table", *more, file)[2])[-2] for more in ((), ("--float",))]
+    assert ratios == ["0.50", "2.50"]
+
+
 def test_strategies_are_replayed_on_recorded_nests(tmp_path: Path, run: Printed) -> None:
     records = ROOT / "experiments" / "data" / "ranking" / "records.jsonl.xz"
     raw = tmp_path / "replay.csv"

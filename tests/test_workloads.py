@@ -238,6 +238,7 @@ def test_a_suite_may_be_a_file_of_sizes(text: str, expected: tuple[str, ...], tm
     path = tmp_path / "sizes.csv"
     path.write_text(text)
     assert suite(str(path)) == expected
+    assert suite(str(path.rename(tmp_path / "SIZES.CSV"))) == expected
 
 
 @pytest.mark.parametrize(

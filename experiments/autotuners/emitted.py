@@ -6,25 +6,33 @@
 from __future__ import annotations
 
 import ctypes
+import re
 import sys
+from typing import Any
 
 import numpy as np
-from problems import PROBLEMS, Product, drawn, is_right, output
+from problems import PROBLEMS, Product, is_right
 from timing import answer, seconds_of
+
+from polydl.workloads import workload
+
+
+def arrays(name: str) -> list[Any]:
+    """Result and operands of a nest, as large as it declares them: an image may have more rows than are read."""
+    generator = np.random.default_rng(0)
+    declared = re.findall(r"float \w+((?:\[\d+\])+)", workload(name).source)
+    return [generator.random(tuple(map(int, re.findall(r"\d+", each))), dtype=np.float32) for each in declared]
 
 
 def main() -> None:
     name, library = sys.argv[1:]
-    problem = PROBLEMS[name]
-    first, second = drawn(problem)
-    result = np.zeros(output(problem), np.float32)
-    # polydl compares convolutions itself, whose channels are blocked: the same elements in another order.
-    arrays = [result, first, second] if isinstance(problem, Product) else [result, second, first]
+    problem, (result, *operands) = PROBLEMS[name], arrays(name)
     function = getattr(ctypes.CDLL(library), name)
     function.restype = None
-    pointers = [ctypes.c_void_p(array.ctypes.data) for array in arrays]
+    pointers = [ctypes.c_void_p(array.ctypes.data) for array in (result, *operands)]
     function(*pointers)
-    if isinstance(problem, Product) and not is_right(problem, [first, second], result):
+    # polydl compares convolutions itself, whose channels are blocked.
+    if isinstance(problem, Product) and not is_right(problem, operands, result):
         sys.exit(f"{name}: the answer is wrong")
     answer(lambda: seconds_of(lambda: function(*pointers)))
 

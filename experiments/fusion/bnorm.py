@@ -27,7 +27,6 @@ from experiments.fusion.comparison import (
     drive,
     driver,
     fastest,
-    geometric_mean,
     means_text,
     options,
     run_all,
@@ -150,7 +149,7 @@ def table(rows: Mapping[str, Row]) -> list[str]:
     for name, group in groups.items():
         rates = [2 * row["bytes"] / statistics.median(fastest(row, "fused_infer")) / 1e9 for row in group.values()]
         line = [means_text(group, f"{peer}_infer", "fused_infer") for peer in peers]
-        line.append(f"{geometric_mean(rates):.0f}")
+        line.append(f"{statistics.geometric_mean(rates):.0f}")
         line += [means_text(group, f"{peer}_train", "fused_train") for peer in (*peers, "partly_fused")]
         cells.append([name, str(len(group)), *line])
     return markdown(heads, cells)

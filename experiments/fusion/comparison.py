@@ -22,6 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from experiments.fusion.rounds import Process, in_rounds
+from experiments.robustness.observed import commit
+from polydl import Machine
 
 Row = dict[str, Any]
 
@@ -108,7 +110,8 @@ def run_all(
     """The results of all problems, those measured now among them.
 
     ``prepare`` makes the libraries in a folder of the problem's own, and what it returns is kept there and given to
-    ``measure``; with ``--prepare`` nothing else is done.
+    ``measure``; with ``--prepare`` nothing else is done. What another commit or processor prepared, or with other
+    options, is prepared anew.
     """
     rows: dict[str, Row] = json.loads(given.out.read_text()) if given.out.exists() else {}
     end = time.monotonic() + given.limit_seconds
@@ -118,10 +121,10 @@ def run_all(
         if problem in rows and not given.again:
             continue
         folder = BUILD / given.out.stem / problem
-        known = folder / "prepared.json"
-        if not known.exists() or given.again:
+        known, setting = folder / "prepared.json", _setting(given)
+        if given.again or not known.exists() or json.loads(known.read_text()).get("setting") != setting:
             folder.mkdir(parents=True, exist_ok=True)
-            _write(known, prepare(problem, folder))
+            _write(known, prepare(problem, folder) | {"setting": setting})
             print(f"{problem} prepared", flush=True)
         if given.prepare:
             continue
@@ -134,6 +137,12 @@ def run_all(
     if left and not given.table:
         print(f"{len(left)} problems left", file=sys.stderr)
     return rows
+
+
+def _setting(given: argparse.Namespace) -> Row:
+    """What prepared libraries depend on, beside their problem."""
+    cpu = Machine.detect(threads=given.threads).cpu_id
+    return {"commit": commit(), "cpu": cpu, "threads": given.threads, "images": getattr(given, "images", 1)}
 
 
 def _write(path: Path, content: Row) -> None:
@@ -164,17 +173,13 @@ def ratios_text(row: Row) -> str:
     return "  ".join(texts)
 
 
-def geometric_mean(values: Sequence[float]) -> float:
-    return math.exp(sum(map(math.log, values)) / len(values))
-
-
 def means_text(rows: Mapping[str, Row], slower: str, faster: str) -> str:
     """The geometric mean of the ratios, in parentheses that of their quartiles, and the least ratio; "" without any."""
     asked = [row for row in rows.values() if [slower, faster] in row["compared"]]
     if not asked:
         return ""
     ratios = [ratio(row, slower, faster) for row in asked]
-    value, low, high = (geometric_mean([triple[place] for triple in ratios]) for place in range(3))
+    value, low, high = (statistics.geometric_mean([triple[place] for triple in ratios]) for place in range(3))
     return f"{value:.2f} ({low:.2f}-{high:.2f}), {min(triple[0] for triple in ratios):.2f}"
 
 

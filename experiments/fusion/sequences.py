@@ -3,10 +3,11 @@
     python -m experiments.fusion.sequences --out results.json [gemver:l2 ...] [--mkl LIBRARY]
     python -m experiments.fusion.sequences --out results.json --table
 
-One thread, float. ``l2`` problems fit into 2 MiB, those named ``memory`` take some 1 GB. OpenBLAS is the system's
-(libopenblas0), MKL's libmkl_rt comes with ``pip install mkl``; PyTorch, if it is installed, calls its operators one by
-one or compiled, whichever is faster (``pytorch.py``). Beside the times: how many implementations there are,
-which place the fastest of those that were run has in the ranking, and how close the first one and the last one come.
+One thread, float. ``l2`` problems fit into a second cache of 2 MiB, those named ``memory`` take some 1 GB. OpenBLAS is
+the system's (libopenblas0), MKL's libmkl_rt comes with ``pip install mkl``; PyTorch, if it is installed, calls its
+operators one by one or compiled, whichever is faster (``pytorch.py``). Beside the times: how many implementations there
+are, which place the fastest of those that were run has in the ranking, and how close the first one and the last one
+come.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from experiments.tables import markdown
 
 _AMD = "MKL takes its AVX2 path on processors of AMD."
 _EXAMPLES = Path(__file__).parents[2] / "examples" / "sequences"
-# By the number of matrices (0: vectors alone, -1: a single one): N inside the second cache, and beyond the last one.
+# By the number of matrices (0: vectors alone, -1: a single one): N inside a second cache of 2 MiB, and beyond the last.
 _SIZES = {"atax": 1, "bicgk": 1, "sgemv": 1, "sgemvt": 1, "gemver": 2, "gesummv": 2, "madd": 3, "sscal": -1}
 _INSIDE = {-1: 98_304, 0: 98_304, 1: 640, 2: 480, 3: 384}
 _BEYOND = {-1: 268_435_456, 0: 83_886_080, 1: 15_872, 2: 11_264, 3: 9_216}

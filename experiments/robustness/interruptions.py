@@ -6,7 +6,7 @@
 Each of the nests is optimized with a SIGINT, SIGTERM or SIGHUP at a random moment, and then once more to the end. A
 third of the moments are before a candidate is verified, a third while they are, and a third after that, up to the end.
 Standard error is a terminal, on which the command shows how many it has verified, ten times a second. Where a candidate
-was among these when the signal came, the best so far must have been emitted, with status 130, 143 or 129. What the
+was among these when the signal came, the best so far must have been emitted, with status 130. What the
 records held then in full must not be measured again. Ends with status 1 if anything is wrong.
 """
 

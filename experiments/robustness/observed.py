@@ -12,6 +12,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 # The environment variable by which all processes of one command are found, whatever session they are in.
@@ -141,8 +142,8 @@ def commit() -> str:
 
 
 def summary(values: Sequence[float]) -> dict[str, float]:
-    ordered = sorted(values) or [0.0]
-    return {"median": round(ordered[len(ordered) // 2], 3), "longest": round(ordered[-1], 3)}
+    several = values or [0.0]
+    return {"median": round(median(several), 3), "longest": round(max(several), 3)}
 
 
 def _whole(document: Path) -> bool:

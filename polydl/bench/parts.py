@@ -26,7 +26,8 @@ def merged(parts: Mapping[str, Document]) -> Document:
         shard = Shard.parse(document["shard"])
         counts.setdefault(shard.count, file)
         if len(counts) > 1:
-            raise OptionError(f"is part {shard}, and {counts[min(counts)]} another whole's", file=file, remedy=_REMEDY)
+            other = next(iter(counts.values()))
+            raise OptionError(f"is part {shard}, and {other} another whole's", file=file, remedy=_REMEDY)
         if shard.number in by_number:
             raise OptionError(f"is part {shard} like {by_number[shard.number][0]}", file=file, remedy=_REMEDY)
         by_number[shard.number] = file, document

@@ -321,6 +321,25 @@ class NestSchedule:
                     told["vector_bytes"] = step.bytes
         vars(self).update(told, tiles=tuple(tiles), unrolled=tuple(unrolled))
 
+    def in_order(self, loops: Sequence[str]) -> tuple[NestStep, ...]:
+        """The steps with tiles in the order of the nest's ``loops``, and unrolled loops as they lie in each other.
+
+        Neither order has an influence on what is made.
+        """
+        lying = self.order or loops
+        tiles = iter(sorted(self.tiles, key=lambda tile: _place_in(loops, tile.loop)))
+        unrolled = iter(sorted(self.unrolled, key=lambda loop: _place_in(lying, loop)))
+        steps: list[NestStep] = []
+        for step in self.steps:
+            match step:
+                case Tile():
+                    steps.append(next(tiles))
+                case Unroll(nest):
+                    steps.append(Unroll(nest, next(unrolled)))
+                case _:
+                    steps.append(step)
+        return tuple(steps)
+
     @cached_property
     def tile_loops(self) -> dict[str, tuple[str, int]]:
         """The loop that is tiled and the size of the tiles, by the name of each loop over tiles."""
@@ -331,6 +350,11 @@ class NestSchedule:
         }
 
 
+def _place_in(loops: Sequence[str], name: str) -> int:
+    """-1 for what is not there, which is refused later."""
+    return loops.index(name) if name in loops else -1
+
+
 _AS_WRITTEN = NestSchedule()
 
 
@@ -339,8 +363,8 @@ class Variant:
     """One way to run a scop: rewrites of the scop and what is attached to what, then steps of its loop nests.
 
     Rewrites are applied in the order given. Of all other steps the order says nothing, and they are put into one
-    canonical order, so that variants which mean the same have one id. ``polydl.plan.apply`` also puts tiles into the
-    order of the nest's loops.
+    canonical order, so that variants which mean the same have one id. ``polydl.plan.apply`` also puts tiles and
+    unrolled loops into the order of the nest's loops.
     """
 
     #: rewrites as they were given, then attachments, then the steps of nest after nest in the order of ``NEST_STEPS``

@@ -190,7 +190,7 @@ def apply(
     has been proved legal by itself.
     """
     left = rewritten(scop, variant.rewrites, numerics=numerics)
-    variant = _with_tiles_in_order(variant, left.nests)
+    variant = _in_order(variant, left.nests)
     plan = make_plan(left.scop, left.nests, variant)
     _check_sums_of_threads(left.scop, plan)
     by_name = {kernel.name: kernel for kernel in microkernels}
@@ -218,14 +218,12 @@ def _check_sums_of_threads(scop: Scop, plan: Plan) -> None:
             raise IllegalVariantError(text)
 
 
-def _with_tiles_in_order(variant: Variant, nests: Sequence[Nest]) -> Variant:
-    """The variant with the tiles of each nest in the order of its loops, on which their order has no influence."""
-    places = {nest.index: {loop: place for place, loop in enumerate(nest.loops)} for nest in nests}
+def _in_order(variant: Variant, nests: Sequence[Nest]) -> Variant:
+    """The variant with the steps of each nest in an order that doesn't depend on how they were given."""
+    loops = {nest.index: nest.loops for nest in nests}
     steps: list[Step] = [*variant.scop_steps]
     for index, schedule in variant.nests.items():
-        of_loop = places.get(index, {})
-        tiles = sorted(schedule.tiles, key=lambda tile: of_loop.get(tile.loop, -1))
-        steps += (*tiles, *schedule.steps[len(tiles) :])
+        steps += schedule.in_order(loops.get(index, ()))
     ordered = tuple(steps)
     return variant if ordered == variant.steps else Variant(ordered)
 

@@ -115,11 +115,11 @@ def suite(name: str) -> tuple[str, ...]:
     A network's name gives its layers, ``conv`` all layers, ``conv-paper`` the 201 that the paper measured and
     ``conv-other`` the rest. The depthwise layers of three more networks are ``mobilenetv2-depthwise``,
     ``efficientnet-b4-depthwise`` and ``convnext-depthwise``. ``gemm`` gives all products and ``gemm-paper`` the 8 of
-    the paper's Table 1. A name that ends with ``.csv`` is a file with the columns ``workload`` (names), or
-    ``channels``, ``filters``, ``height``, ``width``, ``kernel_height``, ``kernel_width``, ``stride``, ``padding``, or
-    ``m``, ``n`` and ``k``. Raises OptionError.
+    the paper's Table 1. A name that ends with ``.csv``, in letters of any case, is a file with the columns ``workload``
+    (names), or ``channels``, ``filters``, ``height``, ``width``, ``kernel_height``, ``kernel_width``, ``stride``,
+    ``padding``, or ``m``, ``n`` and ``k``. Raises OptionError.
     """
-    if name.endswith(".csv"):
+    if name.lower().endswith(".csv"):
         return _suite_of_file(Path(name))
     known = _suites()
     if name not in known:

@@ -149,7 +149,8 @@ def _nest(compiler: str) -> Callable[[Workload, PeerSetting], dict[str, Any]]:
         flags = ["-O3", _NATIVE, "-ffast-math", *(["-fopenmp"] if setting.threads > 1 else [])]
         with temporary_directory() as directory:
             source = wanted.write(directory)
-            path = library(compiler, [source, HERE / "nest_timer.c"], [*flags, f"-DNEST={wanted.function}"])
+            sources = [source, HERE / "nest_timer.c"]
+            path = library(compiler, sources, [*flags, f"-DNEST={wanted.function}"], processor=setting.cpu_id)
         return {
             "library": str(path),
             "compiler": " ".join([compiler, *flags]),

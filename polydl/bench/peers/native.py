@@ -23,17 +23,20 @@ class UnavailableError(Exception):
     """A component that a peer needs is missing, or its compilation failed; the message says which and why."""
 
 
-def library(compiler: str, sources: Sequence[Path], flags: Sequence[str], link: Sequence[str] = ()) -> Path:
+def library(
+    compiler: str, sources: Sequence[Path], flags: Sequence[str], link: Sequence[str] = (), processor: str = ""
+) -> Path:
     """The shared library compiled from ``sources``, whose folders are searched for headers. Raises UnavailableError.
 
-    An earlier library is reused if sources, headers of this folder, compiler and flags are the same.
+    An earlier library is reused if sources, headers of this folder, compiler, flags and ``processor``, which
+    ``-march=native`` stands for, are the same.
     """
     path = shutil.which(compiler)
     if path is None:
         raise UnavailableError(f"there is no {compiler}")
     headers = sorted(HERE.glob("*.h"))
     content = [file.read_bytes() for file in (*sources, *headers)]
-    content.append(shlex.join([os.path.realpath(path), *flags, *link]).encode())
+    content.append(shlex.join([os.path.realpath(path), *flags, *link, processor]).encode())
     digest = hashlib.sha256(b"\0".join(content)).hexdigest()[:16]
     directory = platformdirs.user_cache_path("polydl") / "peers"
     target = directory / f"{sources[0].stem}-{digest}.so"

@@ -1,5 +1,6 @@
 """ONNX Runtime as a peer: a model of one node, Conv or MatMul.
 
+Its Conv reads and writes NCHW; images in NHWC are transposed within the model, so that this is part of the timing.
 Where layouts are its own choice, it is its convolution in blocks of channels alone, cut out of the model that it makes
 itself, so that its reorders of images are outside of the timing; filters and B are constants, arranged beforehand, but
 where weights count as given each time and not in blocks.
@@ -25,6 +26,8 @@ from polydl.bench.peers.trials import fastest_way
 # Old enough for any ONNX Runtime of these years.
 _OPSET, _IR = 17, 9
 _BLOCKED = "com.microsoft.nchwc"
+# From NCHW to NHWC, and back.
+_LAST, _FIRST = (0, 2, 3, 1), (0, 3, 1, 2)
 
 
 class OnnxRuntimeBackend:
@@ -41,14 +44,20 @@ class OnnxRuntimeBackend:
         source, weights = (np.empty(shape, np.float32) for shape in problem.shapes[:2])
         fill(source.reshape(-1), SOURCE)
         fill(weights.reshape(-1), WEIGHTS)
-        threads, given = description["threads"], description["layout"] in ("nchw", "row-major")
+        threads, given = description["threads"], description["layout"] != "blocked"
+        channels_last = description["layout"] == "nhwc"
         is_convolution = isinstance(problem, ConvolutionProblem)
         # Filters are constants of a network; the B of a product is as given as A is.
         constant = is_convolution or not given
         if description["weights"] is not None:
-            constant = description["weights"] == "prepared" or description["layout"] == "blocked"
-        model = _model(problem, weights if constant else None)
-        ways = {"": _Session(model, {"x": source} if constant else {"x": source, "w": weights}, threads)}
+            constant = description["weights"] == "prepared" or not given
+        model = _model(problem, weights if constant else None, channels_last)
+        image = np.ascontiguousarray(source.transpose(_LAST)) if channels_last else source
+        inputs = {"x": image} if constant else {"x": image, "w": weights}
+        if channels_last:
+            ways = {" between transpositions": _Session(model, inputs, threads, _channels_first)}
+        else:
+            ways = {"": _Session(model, inputs, threads)}
         if is_convolution and not given:
             ways |= _blocked(model, source, threads)
         chosen = fastest_way({name: partial(session.run, 1) for name, session in ways.items()})
@@ -67,7 +76,10 @@ class OnnxRuntimeBackend:
 
 
 class _Session:
-    """A model with its arrays bound; ``finish`` brings the output into the plain layout."""
+    """A model with its arrays bound; ``finish`` brings the output into the plain layout.
+
+    ONNX Runtime may ``rewrite`` the model for speed, and writes what it made of it to ``optimized``.
+    """
 
     def __init__(
         self,
@@ -76,12 +88,13 @@ class _Session:
         threads: int,
         finish: Callable[[Floats], Floats] | None = None,
         optimized: Path | None = None,
+        rewrite: bool = True,
     ) -> None:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
         levels = onnxruntime.GraphOptimizationLevel
-        options.graph_optimization_level = levels.ORT_DISABLE_ALL if finish is not None else levels.ORT_ENABLE_ALL
+        options.graph_optimization_level = levels.ORT_ENABLE_ALL if rewrite else levels.ORT_DISABLE_ALL
         options.log_severity_level = 3
         if optimized is not None:
             options.optimized_model_filepath = str(optimized)
@@ -109,15 +122,23 @@ class _Session:
         return self._output if self._finish is None else self._finish(self._output)
 
 
-def _model(problem: Problem, constant: Floats | None) -> onnx.ModelProto:
-    """A node on ``x`` and ``w``; ``w`` is an input unless it is ``constant``."""
+def _channels_first(image: Floats) -> Floats:
+    """NCHW of NHWC."""
+    return np.ascontiguousarray(image.transpose(_FIRST))
+
+
+def _model(problem: Problem, constant: Floats | None, channels_last: bool) -> onnx.ModelProto:
+    """A node on ``x`` and ``w``; ``w`` is an input unless it is ``constant``.
+
+    With ``channels_last`` the node is between two that transpose, and ``x`` and the output ``y`` are in NHWC.
+    """
     source, weights, result = problem.shapes
     if isinstance(problem, ConvolutionProblem):
         rows, columns, stride, groups, dilation = problem.sizes[7:]
         node = helper.make_node(
             "Conv",
-            ["x", "w"],
-            ["y"],
+            ["image", "w"] if channels_last else ["x", "w"],
+            ["result"] if channels_last else ["y"],
             strides=[stride, stride],
             pads=[rows, columns, rows, columns],
             dilations=[dilation, dilation],
@@ -125,13 +146,18 @@ def _model(problem: Problem, constant: Floats | None) -> onnx.ModelProto:
         )
     else:
         node = helper.make_node("MatMul", ["x", "w"], ["y"])
+    nodes = [node]
+    if channels_last:
+        source, result = (tuple(shape[axis] for axis in _LAST) for shape in (source, result))
+        before = helper.make_node("Transpose", ["x"], ["image"], perm=_FIRST)
+        nodes = [before, node, helper.make_node("Transpose", ["result"], ["y"], perm=_LAST)]
     inputs = [_value("x", source)]
     constants = []
     if constant is None:
         inputs.append(_value("w", weights))
     else:
         constants.append(onnx.numpy_helper.from_array(constant, "w"))
-    graph = helper.make_graph([node], "node", inputs, [_value("y", result)], constants)
+    graph = helper.make_graph(nodes, "node", inputs, [_value("y", result)], constants)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=_IR)
 
 
@@ -180,6 +206,6 @@ def _cut(
         [constant for constant in model.graph.initializer if constant.name in needed],
     )
     part = helper.make_model(graph, opset_imports=list(model.opset_import), ir_version=model.ir_version)
-    session = _Session(part, inputs, threads, finish)
+    session = _Session(part, inputs, threads, finish, rewrite=False)
     session.run(1)
     return session
