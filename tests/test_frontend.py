@@ -209,6 +209,26 @@ def test_counters_and_indices_are_no_statements() -> None:
     assert {array.name for array in scop.arrays} == {"out", "in", "w"}
 
 
+@pytest.mark.parametrize(
+    ("behind", "kept"),
+    [
+        ("sum = sum / 64; return sum;", True),
+        ("(sum) = (sum) < 0 ? 0 : (sum); return sum;", True),
+        ("HALVE(sum); return sum;", True),
+        ("if (go && (sum = 0)) return 1; return sum;", True),
+        ("go ? (sum = 0) : go; return sum;", True),
+        ("return p[0];", True),
+        ("sum = 2 * go; return sum;", False),
+    ],
+)
+def test_an_integer_that_is_read_behind_the_region_is_a_result(tmp_path: Path, behind: str, kept: bool) -> None:
+    pointer = "int *p = &sum;" if "p" in behind.split("return")[1] else ""
+    text = f"#define HALVE(x) x = x / 2\nint f(const int a[9], float c[9], int go)\n{{\n  int sum = 0; {pointer}\n"
+    text += "#pragma scop\n  for (int i = 0; i < 9; i++) {\n    sum += a[i];\n    c[i] = a[i];\n  }\n#pragma endscop\n"
+    scop = parse(written(tmp_path, f"{text}  {behind}\n}}\n"))
+    assert [statement.text for statement in scop.statements] == ["sum += a[i];"] * kept + ["c[i] = a[i];"]
+
+
 def test_guarded_reads_have_the_relation_of_the_guard() -> None:
     scop = parse(NESTS / "conditions.c")
     joined, guarded = (next(s for s in scop.statements if words in s.text) for words in ("&&", "||"))
@@ -436,3 +456,12 @@ def test_functions_of_the_compiler_on_numbers_alone_are_taken(tmp_path: Path) ->
     text += "    a[i] = __builtin_popcount(b[i]) + ones(b[i]);\n    c[i] = __builtin_fabsf(c[i]);\n  }\n}\n"
     calls = [node.text for each in parse(written(tmp_path, text)).statements for node in each.body.walk()]
     assert {"__builtin_popcount", "ones", "__builtin_fabsf"} <= set(calls)
+
+
+def test_the_least_integers_are_those_of_their_types(tmp_path: Path) -> None:
+    text = "#include <limits.h>\nvoid f(int a[9], const unsigned b[9], const unsigned long c[9])\n{\n"
+    text += "  const int least = INT_MIN;\n  const long first = LONG_MIN;\n  for (int i = 0; i < 9; i++)\n"
+    (statement,) = parse(written(tmp_path, text + "    a[i] = (least < b[i]) + (first < c[i]);\n}\n")).statements
+    # What has more digits, 2147483648, is a long.
+    literals = [node.text for node in statement.body.walk() if node.kind == "literal"]
+    assert literals == [str(2**31 - 1), "1", str(2**63 - 1), "1"]

@@ -160,6 +160,21 @@ def test_functions_that_do_not_fit_are_refused(nest: Scop, function: str, words:
     assert raised.value.remedy
 
 
+@pytest.mark.parametrize(("element", "taken"), [("bfloat16", True), ("unsigned short", True), ("float", False)])
+def test_arrays_of_bfloat16_are_filled_with_their_bits_alone(tmp_path: Path, element: str, taken: bool) -> None:
+    path = tmp_path / "halves.c"
+    fill = f"static void fill({element} x[20]) {{ for (int i = 0; i < 20; ++i) x[i] = 0; }}\n"
+    loop = "#pragma scop\n  for (int i = 0; i < 20; ++i)\n    out[i] = bfloat16_to_float(x[i]);\n#pragma endscop\n"
+    function = f"void halves(float out[20], const bfloat16 x[20])\n{{\n{loop}}}\n"
+    path.write_text(f"#include <polydl/bfloat16.h>\n{fill}{function}")
+    scop = polydl.parse(path, function="halves")
+    if taken:
+        assert with_initializer(scop, "fill").initializer is not None
+    else:
+        with pytest.raises(OptionError, match="has elements of float, and that of halves bfloat16"):
+            with_initializer(scop, "fill")
+
+
 def test_an_integer_without_a_value_is_refused(file: Path) -> None:
     file.write_text(ROOTS.replace("int n = 20;", "int n; n = 20;"))
     with pytest.raises(OptionError, match="its parameter `n` is none of roots's") as raised:
@@ -190,12 +205,19 @@ def test_files_that_hold_no_named_arrays_are_refused(nest: Scop, tmp_path: Path)
     np.save(single, np.zeros(20))
     text = tmp_path / "text.npz"
     text.write_text("no arrays")
+    damaged = tmp_path / "damaged.npz"
+    np.savez_compressed(damaged, x=np.arange(20.0))
+    content = bytearray(damaged.read_bytes())
+    # The first byte of what is compressed says how.
+    content[30 + len("x.npy") + int.from_bytes(content[28:30], "little")] = 0xFF
+    damaged.write_bytes(content)
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for path, words in (
         (pipe, "no ordinary file"),
         (single, "without a name"),
         (text, "no arrays can be read"),
+        (damaged, "no arrays can be read: Error -3"),
         (tmp_path / "no.npz", "no arrays"),
     ):
         with pytest.raises(OptionError, match=words):

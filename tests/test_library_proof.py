@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import islpy as isl
@@ -82,6 +83,41 @@ def test_what_is_added_to_a_sum_must_be_there_before_it(tmp_path: Path) -> None:
         assert any("sum" in name for name in used) == remains
 
 
+@pytest.mark.parametrize(
+    ("region", "remains"),
+    [
+        ("{zeros} {adding} for (int j = 0; j < N; ++j) C[0][j] = sum[j] + 2 * C[0][j];", False),
+        ("{zeros} {adding} for (int j = 0; j < N; ++j) C[0][j + 1] = sum[j] + C[0][j];", True),
+        ("{zeros} {adding} for (int j = 0; j < N; ++j) C[0][0] = sum[j] + 2 * C[0][0];", True),
+        (
+            "for (int i = 0; i < M; ++i) {{ {zeros} {adding} for (int j = 0; j < N; ++j) C[i][j] = sum[j]; }}",
+            True,
+        ),
+        (
+            "for (int j = 0; j < N; ++j) {{ sum[j] = 0;"
+            " for (int k = 0; k < N; ++k) sum[j] += B[0][k]; C[0][j] = sum[j] + C[0][0]; }}",
+            False,
+        ),
+        (
+            "for (int j = 0; j < N; ++j) {{ sum[j] = 0;"
+            " for (int k = 0; k < N; ++k) sum[k] += B[0][k]; C[0][j] = sum[j] + C[0][0]; }}",
+            True,
+        ),
+    ],
+    ids=["its own", "the one before", "one for all", "again in each row", "one by one", "added to by all"],
+)
+def test_a_sum_stays_a_variable_where_its_target_would_hold_another_value(
+    region: str, remains: bool, tmp_path: Path
+) -> None:
+    zeros = "for (int j = 0; j < N; ++j) sum[j] = 0;"
+    adding = "for (int j = 0; j < N; ++j) for (int k = 0; k < K; ++k) sum[j] += B[k][j];"
+    body = f"float sum[50];\n{region.format(zeros=zeros, adding=adding)}\n"
+    head = "void sums(int M, int N, int K, float C[M][N + 1], const float B[K][N])"
+    nest = symbolic(f"{head}\n{{\n#pragma scop\n{body}#pragma endscop\n}}\n", tmp_path)
+    used = {access.array for statement in nest.scop.statements for access in statement.accesses}
+    assert ("sum" in used) == remains
+
+
 def test_one_proof_holds_for_all_sizes(tmp_path: Path) -> None:
     nest = symbolic(product(before="C[i][j] = 0;"), tmp_path)
 
@@ -129,6 +165,11 @@ def test_what_a_library_cannot_hold_is_refused(tmp_path: Path, text: str, messag
 )
 def test_what_is_no_product_for_register_blocks_keeps_its_loops(tmp_path: Path, text: str) -> None:
     assert symbolic_product(symbolic(text, tmp_path)) is None
+
+
+def test_a_statement_without_effect_is_left_out(tmp_path: Path) -> None:
+    nest = symbolic(product(before="C[i][j];"), tmp_path)
+    assert [statement.text for statement in nest.scop.statements] == ["C[i][j] += A[i][k] * B[k][j];"]
 
 
 def test_extents_and_loops_are_sums_of_sizes(tmp_path: Path) -> None:
@@ -199,6 +240,21 @@ def test_usual_blockings_are_legal_and_small_enough_to_copy(tmp_path: Path, thre
                 each.packed_elements(name) * element_bytes <= machine.core.packed_tile_bytes for name in each.packed
             )
             assert each.vectors * (each.columns + 1) < machine.core.vector_registers
+
+
+@pytest.mark.parametrize("vector_bytes", [16, 32, 64])
+def test_tiles_are_small_enough_to_copy_however_large_the_caches_are(tmp_path: Path, vector_bytes: int) -> None:
+    """Copies are arrays of each thread, whatever its share of a cache may be."""
+    machine = machine_with(4, vector_bytes)
+    caches = tuple(replace(level, bytes=16 * level.bytes) for level in machine.caches)
+    machine, most = replace(machine, caches=caches), machine.core.packed_tile_bytes
+    bytes_to_int = product("A[k][i]", element="signed char").replace("signed char C[M][N]", "int C[M][N]")
+    for text in (product(), product("A[i][k]", "B[j][k]"), bytes_to_int):
+        form = product_of(symbolic(text, tmp_path))
+        for element_bytes in (4, 8):
+            for each in usual_blockings(machine, element_bytes, form):
+                sizes = [each.packed_elements(name) * element_bytes for name in each.packed]
+                assert max(sizes, default=0) <= most, (each.words(form), sizes)
 
 
 def test_a_loop_that_is_not_tiled_at_a_small_shape_gets_a_usual_tile(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ HEAD = "void f(float a[64], const float b[64], const int c[64])\n{\n"
 LOOP = "  for (int i = 0; i < 64; ++i)\n"
 SCALED = f"{LOOP}    a[i] = 2 * b[i];\n"
 MARKED = f"#pragma scop\n{SCALED}#pragma endscop\n"
-TIMED = f"#include <time.h>\n{HEAD}  long t = clock();\nLOOPS  t = clock() - t;\n}}\n"
+TIMED = f"#include <time.h>\n{HEAD}  long t = time(0);\nLOOPS  t = clock() - t;\n}}\n"
 CASES = {
     "a call behind loops": Case(
         TIMED.replace("LOOPS", SCALED),

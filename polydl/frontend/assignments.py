@@ -276,9 +276,16 @@ def _assignment(cursor: Any, text: str) -> _Assignment | None:
     mixes = stored.element in _FLOATS or (stored.is_integer and assigned.is_integer)
     variable, *subscripts = _variables(left)
     reads = frozenset([*subscripts, *_variables(right)])
-    types = _type_name(left.type), _type_name(left.type if operator != "=" else given)
+    types = _type_name(left.type), _type_name(given)
+    if operator != "=":
+        types = types[0], _computed_in(*types)
     begin = left.extent.start.offset
     return _Assignment(target, operator, begin, start, semicolon, semicolon, mixes, types, variable, reads)
+
+
+def _computed_in(target: str, value: str) -> str:
+    """The type of what ``target += value`` computes; of two integers, the target's, to which all others are alike."""
+    return next((each for each in ("double", "float") if each in (target, value)), target)
 
 
 def _type_name(type_: Any) -> str:

@@ -42,6 +42,8 @@ SUFFIXES = {TypeKind.UINT: "U", TypeKind.LONG: "L", TypeKind.ULONG: "UL"} | {
     TypeKind.LONGLONG: "LL",
     TypeKind.ULONGLONG: "ULL",
 }
+# Of an int and of a long.
+_LEAST = (-(1 << 31), -(1 << 63))
 _PROBLEMS = {
     TypeKind.POINTER: "an array of pointers",
     TypeKind.VOID: "a pointer to void",
@@ -131,5 +133,8 @@ def declaration(type_: Any, name: str, const: bool = False) -> str:
 
 def literal(value: int, type_: Any) -> str:
     """``value`` as a C constant of the integer type, promotions included."""
-    text = f"{value}{SUFFIXES.get(type_.get_canonical().kind, '')}"
-    return f"({text})" if value < 0 else text
+    suffix = SUFFIXES.get(type_.get_canonical().kind, "")
+    if value in _LEAST:
+        # Without its sign, it is a number that the type doesn't have.
+        return f"({value + 1}{suffix} - 1)"
+    return f"({value}{suffix})" if value < 0 else f"{value}{suffix}"

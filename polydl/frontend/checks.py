@@ -114,6 +114,7 @@ def check_constructs(facts: SourceFacts, start: int, end: int, place: Place) -> 
 def check_variables(facts: SourceFacts, start: int, end: int, place: Place) -> None:
     """Check that every variable of the region has a type and uses that a Scop can represent."""
     _check_pointers(facts, start, end, place)
+    _check_hidden(facts, start, end, place)
     for variable in facts.variables:
         uses = variable.within(start, end)
         _check_scope(variable, start, end, place)
@@ -158,6 +159,22 @@ def _check_pointers(facts: SourceFacts, start: int, end: int, place: Place) -> N
                 line=place.line(later[0]),
                 construct=place.quote(later[0]),
                 remedy=f"declare {pointer.name} before the region, or once more behind it",
+            )
+
+
+def _check_hidden(facts: SourceFacts, start: int, end: int, place: Place) -> None:
+    """Check that no variable of the function hides a parameter in the region: a Scop knows both by the same name."""
+    parameters = {variable.name for variable in facts.variables if variable.storage == "parameter"}
+    for variable in facts.variables:
+        uses = variable.within(start, end)
+        inside = start <= variable.offset < end or variable.storage == "parameter"
+        if variable.name in parameters and uses and not inside:
+            raise UnsupportedConstructError(
+                f"{variable.name} is a variable here that hides the parameter {variable.name}",
+                file=place.file,
+                line=place.line(uses[0].offset),
+                construct=place.quote(uses[0].offset),
+                remedy="give one of them another name",
             )
 
 
@@ -315,20 +332,23 @@ def not_affine(facts: SourceFacts, offset: int, text: str, place: Place) -> Unsu
 
 
 def read_later(variable: VariableFacts, facts: SourceFacts, start: int, end: int, place: Place) -> bool:
-    """Whether an integer that the region writes is read after it. Raises an error for a loop counter."""
+    """Whether an integer that the region writes may be read after it. Raises an error for a loop counter."""
     loops = [b for b in facts.branches if b.kind in ("for", "while") and b.offset < start and end <= b.end]
     repeated = min((loop.offset for loop in loops), default=start)
     later = [r for r in variable.references if r.offset >= end or repeated <= r.offset < start]
     later.sort(key=lambda reference: (reference.offset < end, reference.offset))
-    if not later or (later[0].role == "write" and not later[0].conditional):
+    pointed = [reference for reference in variable.references if reference.role == "address"]
+    if not pointed and (not later or (later[0].role == "write" and not later[0].conditional)):
         return False
     if any(use.control and use.role in ("write", "update") for use in variable.within(start, end)):
+        offset = (pointed or later)[0].offset
+        how = "may be read through a pointer" if pointed else "is read behind the region"
         raise UnsupportedConstructError(
-            f"the loop counter {variable.name} is read behind the region",
+            f"the loop counter {variable.name} {how}",
             file=place.file,
-            line=place.line(later[0].offset),
-            construct=place.quote(later[0].offset),
-            remedy=f"use another variable than {variable.name} behind the region",
+            line=place.line(offset),
+            construct=place.quote(offset),
+            remedy=f"use another variable than {variable.name} {'in the loop' if pointed else 'behind the region'}",
         )
     return True
 

@@ -43,7 +43,7 @@ from polydl.frontend.row_pointers import pointer_edits
 from polydl.frontend.source import Edit, EditedText, line_of, one_line
 from polydl.frontend.successive_values import successive_edits
 from polydl.frontend.walk import preorder
-from polydl.frontend.written_out import written_out_edits
+from polydl.frontend.written_out import number_edits, written_out_edits
 
 _DETAILED_PREPROCESSING = 1
 # Most levels of constants that are computed from constants, and of assignments inside of others.
@@ -207,8 +207,10 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
             parser.check_headers(text, macros)
             if region is not None:
                 check_blocks(region, reader.blocks, [(b.offset, b.end) for b in reader.branches], file)
-        known = known_values(reader, bound)
-        edits = value_edits(known.values(), function) if known else []
+        # Before values take the place of variables, whose types `sizeof` asks for.
+        edits = number_edits(reader)
+        known = known_values(reader, bound) if not edits else {}
+        edits = edits or value_edits(known.values(), reader)
         # Marked calls may name a pointer in words that nobody reads.
         if not edits and request["original"] is None:
             edits, replaced = pointer_edits(reader)
@@ -235,6 +237,9 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
     edits += type_edits(reader, conversions(reader), request["shift"])
     edits += called_edits(reader)
     edits += hidden_bodies(functions, function, view.text)
+    if region is not None:
+        # Else pet takes a statement that a macro stands for, right behind the region, for a part of it.
+        edits.append(Edit(region.end, region.end, ";"))
     shown = view.apply(_without_overlaps(edits))
     return {
         "shown": {"text": shown.text, "breakpoints": shown.breakpoints()},
@@ -288,8 +293,9 @@ def _check_bound(reader: FunctionReader, bound: Mapping[str, int], parameters: l
 def _changes(variable: Variable, reader: FunctionReader, region: MarkedRegion | None) -> bool:
     if region is not None:
         return variable.written(region.start, region.end)
-    loops = [branch for branch in reader.branches if branch.kind in ("for", "while")]
-    return any(variable.written(loop.offset, loop.end) for loop in loops)
+    # pet takes what stands between two loops for a part of the region.
+    loops = [(each.offset, each.end) for each in reader.branches if each.kind in ("for", "while")]
+    return bool(loops) and variable.written(min(loops)[0], max(end for _, end in loops))
 
 
 def _without_overlaps(edits: list[Edit]) -> list[Edit]:

@@ -21,12 +21,12 @@ from polydl.frontend.facts import SIGNED
 from polydl.frontend.function_reader import FunctionReader
 from polydl.frontend.integer_ranges import IntegerRanges, limits
 from polydl.frontend.loop_headers import integer_value
-from polydl.frontend.operators import ADD, ASSIGN, LOGICAL, MINUS, MULTIPLY, SUBTRACT, binary_operator, unary_operator
+from polydl.frontend.operators import ASSIGN, LOGICAL, MINUS, MODULAR, binary_operator, unary_operator
 from polydl.frontend.source import Edit, Enclosure
-from polydl.frontend.walk import assignment_of, deciding_expressions, key_of, preorder, spelling_offset
+from polydl.frontend.walk import assignment_of, deciding_expressions, key_of, modular_parts, preorder, text_offset
 
 # Whose results are the same modulo 2^64 whatever the type, or depend on truth alone.
-_MODULAR = frozenset((MULTIPLY, ADD, SUBTRACT, ASSIGN, *LOGICAL))
+_MODULAR = frozenset((*MODULAR, ASSIGN, *LOGICAL))
 # Functions that pet knows, by either name.
 _QUOTIENTS = ("floord", "intFloor")
 _NOTHING = ("", "")
@@ -88,9 +88,10 @@ class _Shown:
 
     def root(self, root: Any, is_subscript: bool) -> None:
         """Read an expression that decides which statements run or which elements they use."""
+        modular = modular_parts(root) if is_subscript else set()
         for each, outer in _within(root, None):
             if each.kind == CursorKind.UNARY_OPERATOR and each.hash not in self._seen:
-                self._negated(each, outer)
+                self._negated(each, outer, each.hash in modular)
         values = self._ranges.of(root)
         if values is not None and not values.exact and not is_subscript:
             self._all(root, wraps=True)
@@ -99,22 +100,25 @@ class _Shown:
                 self._all(each, wraps=True)
         self._all(root, wraps=False)
 
-    def _negated(self, operation: Any, outer: Any | None) -> None:
-        """Show pet ``-1U`` as a difference: of a constant with a sign it passes over the type.
+    def _negated(self, operation: Any, outer: Any | None, is_modular: bool) -> None:
+        """Show pet ``-1U`` as a difference: of a number with a sign it passes over the type.
 
-        Where that is all that a macro stands for, it is the number.
+        Where that is all that a macro stands for, it is the number. Modulo 2^64 the type makes no difference.
         """
         (start, end), to = _extent(operation), limits(operation.type)
         if unary_operator(operation) != MINUS or to is None or to[0] < 0:
             return
         self._seen.add(operation.hash)
-        if self._reader.text.startswith("-", start) and spelling_offset(operation.extent.start) == start:
+        if self._reader.text.startswith("-", start) and text_offset(operation.extent.start) == start:
             self.result.shown.append(Enclosure(start, end, f"(0{_Integer.of(operation.type).suffix} "))
             return
         value = integer_value(operation)
         whole = self._reader.text[start:end].isidentifier() and (outer is None or _extent(outer) != (start, end))
         if value is not None and whole:
             self.result.constants.append(Edit(start, end, literal(value, operation.type)))
+        elif not is_modular:
+            remedy = f"write what the macro stands for in its place, or {SIGNED}"
+            self._reader.refuse(operation, "an unsigned number wraps around where a macro negates it", remedy)
 
     def data(self, declaration: Any, value: Any) -> None:
         """Read what is assigned to an integer that holds data: a cast hides numbers from pet that types limit."""
@@ -238,7 +242,7 @@ def _stands(operand: Any, outer: Any | None, text: str) -> bool:
     What a macro stands for, and each part of that, has the extent of the macro's call.
     """
     start, end = _extent(operand)
-    if spelling_offset(operand.extent.start) != start:
+    if text_offset(operand.extent.start) != start:
         return False
     return _assigned_whole(text, start, end) if outer is None else _extent(outer) != (start, end)
 
@@ -247,5 +251,5 @@ def _cast_stands(cast: Any, operand: Any, text: str) -> bool:
     """Whether a cast with its operand stands in the text itself."""
     (first, _), (start, end) = _extent(cast), _extent(operand)
     type_ = text[first:start].strip()
-    inside = spelling_offset(operand.extent.start) == start or text[start:end].isidentifier()
-    return spelling_offset(cast.extent.start) == first and type_[:1] == "(" and type_[-1:] == ")" and bool(inside)
+    inside = text_offset(operand.extent.start) == start or text[start:end].isidentifier()
+    return text_offset(cast.extent.start) == first and type_[:1] == "(" and type_[-1:] == ")" and bool(inside)

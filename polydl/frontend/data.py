@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,8 @@ from polydl.ir.scop import Scop
 from polydl.system.files import opened, temporary_directory
 
 _TIMEOUT_SECONDS = 60.0
+# What C calls a bfloat16.
+_BITS = "unsigned short"
 _INTEGERS = frozenset({"int", "long", "long long", "short", "unsigned int", "unsigned long", "char"})
 
 
@@ -79,7 +82,7 @@ def _argument(scop: Scop, function: str, parameter: Mapping[str, Any], values: M
         problem, remedy = f"its parameter `{name}` has no known value", f"give it one: -D {name}=64"
     else:
         array = scop.array(scop.function.parameters[numbers[name]].array)
-        if array.element not in (element, ELEMENT):
+        if element != (_BITS if array.element == ELEMENT else array.element):
             other = f"that of {scop.function.name} {array.element}"
             problem, remedy = f"its parameter `{name}` has elements of {element}, and {other}", "give both one type"
     if problem:
@@ -114,7 +117,7 @@ def with_inputs(scop: Scop, path: str | Path) -> Scop:
                 raise refused("the file holds one array without a name", "write it with numpy.savez(FILE, name=array)")
             with file:
                 arrays = {name: file[name] for name in file.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise refused(f"no arrays can be read: {error}", "write it with numpy.savez(FILE, name=array)") from None
     if not arrays:
         raise refused("the file holds no array", "write it with numpy.savez(FILE, name=array)")

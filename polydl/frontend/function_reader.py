@@ -6,6 +6,7 @@ are reported here with their offsets.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ from polydl.frontend.operators import (
     COMMA,
     DEREFERENCE,
     INCREMENTS,
+    LOGICAL,
     binary_operator,
     unary_operator,
 )
@@ -40,10 +42,12 @@ from polydl.frontend.purity import impurity, pure_function, remedy_of, remedy_of
 from polydl.frontend.source import line_of, one_line
 from polydl.frontend.typed_integers import TypedIntegers
 from polydl.frontend.unsupported import UNSUPPORTED, named_with_remedy
-from polydl.frontend.walk import key_of, preorder, spelling_offset
+from polydl.frontend.walk import key_of, preorder, text_offset
 from polydl.ir.scop import PureFunction
 
 _OWN_STATEMENT = "make it a statement of its own"
+# Of variables that are declared in a function; those of others are local.
+_STORAGES: dict[StorageClass, VariableStorage] = {StorageClass.STATIC: "static", StorageClass.EXTERN: "global"}
 _COUNTED_DOWN = "count in its last part: for (int i = N - 1; i >= 0; --i)"
 
 
@@ -137,10 +141,9 @@ class FunctionReader:
         elif kind == CursorKind.IF_STMT:
             condition, *branches = cursor.get_children()
             self._branch("if", cursor, lambda: self._controlled(condition), branches[0])
-            self._condition_depth += 1
-            for branch in branches:
-                self._statement(branch)
-            self._condition_depth -= 1
+            with self._conditional():
+                for branch in branches:
+                    self._statement(branch)
         elif kind in (CursorKind.BREAK_STMT, CursorKind.CONTINUE_STMT):
             self._branch("break" if kind == CursorKind.BREAK_STMT else "continue", cursor)
         elif kind == CursorKind.DECL_STMT:
@@ -153,10 +156,9 @@ class FunctionReader:
             self._unsupported(cursor)
             self._branch("while", cursor)
             self._loop_ends.append(cursor.extent.end.offset)
-            self._condition_depth += 1
-            for child in cursor.get_children():
-                self._statement(child)
-            self._condition_depth -= 1
+            with self._conditional():
+                for child in cursor.get_children():
+                    self._statement(child)
             self._loop_ends.pop()
         else:
             self._expression(cursor, statement=True)
@@ -181,9 +183,8 @@ class FunctionReader:
         if problem is not None:
             self.refuse(*problem)
         self._branch("for", cursor, visit, body)
-        self._condition_depth += 1
-        self._statement(body)
-        self._condition_depth -= 1
+        with self._conditional():
+            self._statement(body)
         self._loop_ends.pop()
 
     def _branch(
@@ -207,16 +208,16 @@ class FunctionReader:
     def _local(self, cursor: Any, loop_counter: bool = False) -> None:
         if cursor.kind != CursorKind.VAR_DECL:
             return
-        static = cursor.storage_class == StorageClass.STATIC
-        variable = self._declare(cursor, "static" if static else "local", loop_counter)
+        variable = self._declare(cursor, _STORAGES.get(cursor.storage_class, "local"), loop_counter)
         name = cursor.spelling
         if cursor.type.get_canonical().kind == TypeKind.POINTER:
             self.refuse(cursor, f"the pointer {name} may alias an array", remedy_of_pointer(cursor))
         elif variable.shape.problem is not None:
             self.refuse(cursor, f"{name} is {variable.shape.problem}", "use float, double or an integer type")
-        elif static:
+        elif variable.storage != "local":
+            kind = cursor.storage_class.name.lower()
             self.refuse(
-                cursor, f"the static variable {name} is declared inside the region", "declare it before the region"
+                cursor, f"the {kind} variable {name} is declared inside the region", "declare it before the region"
             )
         with self._index(cursor):
             for child in cursor.get_children():
@@ -228,6 +229,11 @@ class FunctionReader:
         """Whether what is read now decides which statements run or which elements they use."""
         return self._control_depth > 0 or self._index_depth > 0
 
+    @property
+    def _operation(self) -> Any | None:
+        """What the operand that is read now lies in; None for a whole expression."""
+        return self._around[-2] if self._around[1:] else None
+
     @contextmanager
     def _index(self, declaration: Any) -> Iterator[None]:
         """A context for computing a variable, which is an index if it is an integer that doesn't hold data."""
@@ -235,6 +241,13 @@ class FunctionReader:
         self._index_depth += holds
         yield
         self._index_depth -= holds
+
+    @contextmanager
+    def _conditional(self, holds: bool = True) -> Iterator[None]:
+        """A context for what may not be reached, if that ``holds`` of it."""
+        self._condition_depth += holds
+        yield
+        self._condition_depth -= holds
 
     # -- expressions ------------------------------------------------------------------
 
@@ -265,7 +278,7 @@ class FunctionReader:
         elif kind == CursorKind.CALL_EXPR:
             self._call(cursor)
         elif kind == CursorKind.INTEGER_LITERAL:
-            self.typed_integers.constant(cursor, self._around[-2] if self._around[1:] else None, self._decides)
+            self.typed_integers.constant(cursor, self._operation, self._decides)
         else:
             if kind in UNSUPPORTED:
                 self._unsupported(cursor)
@@ -273,10 +286,12 @@ class FunctionReader:
                 self.cast_types[cursor.type.spelling] = shape_of(cursor.type).element
             # Parentheses and implicit conversions don't change how a variable is used.
             inherited = kind in (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR)
-            for child in cursor.get_children():
+            chosen = kind == CursorKind.CONDITIONAL_OPERATOR
+            for place, child in enumerate(cursor.get_children()):
                 if child.kind.is_statement():
                     self._statement(child)
-                else:
+                    continue
+                with self._conditional(chosen and place > 0):
                     self._expression(child, role if inherited else "read")
         if level:
             self._around.pop()
@@ -288,7 +303,9 @@ class FunctionReader:
         if compound or operator == ASSIGN:
             if not statement:
                 self.refuse(cursor, "an assignment inside an expression can't be modelled", _OWN_STATEMENT)
-            self._expression(left, "update" if compound else "write")
+            # `x = x / 2` reads x, as `x /= 2` does.
+            updates = compound or not _named(left).isdisjoint(_named(right))
+            self._expression(left, "update" if updates else "write")
             if left.kind == CursorKind.DECL_REF_EXPR and left.referenced is not None:
                 with self._index(left.referenced):
                     self._expression(right)
@@ -298,7 +315,8 @@ class FunctionReader:
         if operator == COMMA:
             self.refuse(cursor, "the comma operator can't be modelled", "write one statement for each part")
         self._expression(left)
-        self._expression(right)
+        with self._conditional(operator in LOGICAL):
+            self._expression(right)
 
     def _unary(self, cursor: Any, statement: bool) -> None:
         operator = unary_operator(cursor)
@@ -353,11 +371,11 @@ class FunctionReader:
         if self._control_depth and (variable.shape.extents or not variable.shape.is_integer):
             self._data_in_control = True
         offset = cursor.location.offset
-        spelled = spelling_offset(cursor.location)
-        if self.text[spelled : spelled + len(variable.name)] != variable.name:
+        spelled = text_offset(cursor.location)
+        if not re.match(rf"{re.escape(variable.name)}\b", self.text[spelled : spelled + len(variable.name) + 1]):
             spelled = -1
-        if role == "read" and not variable.shape.extents and spelled >= 0:
-            self.typed_integers.variable(cursor, variable.name, spelled, self._decides)
+        if role == "read" and not variable.shape.extents:
+            self.typed_integers.variable(cursor, spelled, self._operation, self._decides)
         control = self._control_depth > 0
         variable.references.append(VariableUse(offset, spelled, role, control, self._condition_depth > 0))
 
@@ -392,8 +410,14 @@ class FunctionReader:
     def refuse(self, cursor: Any, message: str, remedy: str, endless: bool = False) -> None:
         """Note a construct that a Scop can't represent."""
         start, end = cursor.extent.start.offset, cursor.extent.end.offset
-        quoted = self.text[start : max(end, start + 1)].split("\n")[0]
+        quoted = self.text[start:end].split("\n")[0]
         self.constructs.append(Construct(start, message, one_line(quoted, 120), remedy, endless))
+
+
+def _named(expression: Any) -> set[str]:
+    """The keys of what an expression names."""
+    names = [each for each in preorder(expression) if each.kind == CursorKind.DECL_REF_EXPR]
+    return {key_of(each.referenced) for each in names if each.referenced is not None}
 
 
 def _is_initialized(declaration: Any) -> bool:

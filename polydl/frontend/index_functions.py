@@ -15,17 +15,14 @@ from clang.cindex import CursorKind, StorageClass, TypeKind
 
 from polydl.frontend.data_integers import deciding
 from polydl.frontend.function_reader import FunctionReader
-from polydl.frontend.operators import ADD, MULTIPLY, SUBTRACT, binary_operator
+from polydl.frontend.operators import MODULAR, binary_operator
 from polydl.frontend.purity import impurity
 from polydl.frontend.source import Edit, without_comments
-from polydl.frontend.walk import assignment_of, deciding_expressions, key_of, preorder
+from polydl.frontend.walk import WIDE, assignment_of, deciding_expressions, key_of, modular_parts, preorder
 
-_LONG = (TypeKind.LONG, TypeKind.LONGLONG, TypeKind.ULONG, TypeKind.ULONGLONG)
 # Narrower parameters would wrap around. Arguments of narrower types are converted to these.
-_WIDE = (*_LONG, TypeKind.INT, TypeKind.UINT)
+_TAKEN = (*WIDE, TypeKind.INT, TypeKind.UINT)
 _PROMOTED = (TypeKind.CHAR_S, TypeKind.CHAR_U, TypeKind.SCHAR, TypeKind.UCHAR, TypeKind.SHORT, TypeKind.USHORT)
-# Operators whose results are the same modulo 2^64.
-_MODULAR = (MULTIPLY, ADD, SUBTRACT)
 _INSIDE = (
     *(CursorKind.BINARY_OPERATOR, CursorKind.CONDITIONAL_OPERATOR, CursorKind.DECL_REF_EXPR, CursorKind.TYPE_REF),
     *(CursorKind.INTEGER_LITERAL, CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR, CursorKind.CSTYLE_CAST_EXPR),
@@ -38,10 +35,11 @@ def index_edits(reader: FunctionReader) -> list[Edit]:
     text = without_comments(reader.text)
     edits: dict[int, Edit] = {}
     for root, is_subscript in _roots(reader.function):
+        modular = modular_parts(root) if is_subscript else set()
         for call in preorder(root):
             if call.kind != CursorKind.CALL_EXPR:
                 continue
-            written = _replaced(call, is_subscript, reader, text)
+            written = _replaced(call, call.hash in modular, reader, text)
             if written is not None:
                 start, end = call.extent.start.offset, call.extent.end.offset
                 edits[start] = Edit(start, end, written)
@@ -60,8 +58,8 @@ def _roots(function: Any) -> Iterator[tuple[Any, bool]]:
         yield expression, kind == CursorKind.ARRAY_SUBSCRIPT_EXPR
 
 
-def _replaced(call: Any, is_subscript: bool, reader: FunctionReader, text: str) -> str | None:
-    """What takes the place of a call; None for one that stays."""
+def _replaced(call: Any, is_modular: bool, reader: FunctionReader, text: str) -> str | None:
+    """What takes the place of a call; None for one that stays. Modulo 2^64 it may have another type."""
     function = call.referenced
     arguments = list(call.get_arguments())
     if (
@@ -74,10 +72,10 @@ def _replaced(call: Any, is_subscript: bool, reader: FunctionReader, text: str) 
     parameters = list(function.get_arguments())
     if body is None or len(arguments) != len(parameters):
         return None
-    modular = is_subscript and all(_is_modular(each) for each in preorder(body))
+    modular = is_modular and all(_is_modular(each) for each in preorder(body))
     types = [each.get_canonical() for each in (function.result_type, *(each.type for each in parameters))]
     given = [each.type.get_canonical().kind for argument in arguments for each in preorder(argument)]
-    if any(type_.kind not in _WIDE for type_ in types) or any(kind not in (*_WIDE, *_PROMOTED) for kind in given):
+    if any(type_.kind not in _TAKEN for type_ in types) or any(kind not in (*_TAKEN, *_PROMOTED) for kind in given):
         return None
     # An argument that calls is replaced first.
     if any(each.kind == CursorKind.CALL_EXPR for argument in arguments for each in preorder(argument)):
@@ -104,7 +102,7 @@ def _replaced(call: Any, is_subscript: bool, reader: FunctionReader, text: str) 
 def _is_modular(cursor: Any) -> bool:
     """Whether a part of an expression is the same modulo 2^64 in whatever type of 64 bits."""
     if cursor.kind == CursorKind.BINARY_OPERATOR:
-        return binary_operator(cursor) in _MODULAR
+        return binary_operator(cursor) in MODULAR
     return bool(cursor.kind != CursorKind.CONDITIONAL_OPERATOR)
 
 
@@ -119,7 +117,7 @@ def _returned(definition: Any, text: str) -> Any | None:
     values = list(statements[0].get_children())
     parts = [each for value in values for each in preorder(value)]
     casts = [each.type.get_canonical().kind for each in parts if each.kind == CursorKind.CSTYLE_CAST_EXPR]
-    if len(values) != 1 or any(each.kind not in _INSIDE for each in parts) or any(kind not in _LONG for kind in casts):
+    if len(values) != 1 or any(each.kind not in _INSIDE for each in parts) or any(kind not in WIDE for kind in casts):
         return None
     start, end = values[0].extent.start.offset, values[0].extent.end.offset
     plain = text[statements[0].extent.start.offset : start].strip() == "return" and _whole(text[start:end])

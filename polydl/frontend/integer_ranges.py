@@ -26,6 +26,7 @@ from polydl.frontend.operators import (
     LOGICAL,
     MINUS,
     MULTIPLY,
+    NOT,
     PLUS,
     REMAINDER,
     SHIFT_LEFT,
@@ -189,8 +190,10 @@ class IntegerRanges:
 
     def _unary(self, cursor: Any, operand: Any) -> Range | None:
         inner, operator = self.of(operand), unary_operator(cursor)
-        if inner is None or operator not in (PLUS, MINUS):
+        if inner is None or operator not in (PLUS, MINUS, NOT):
             return None
+        if operator == NOT:
+            return Range(0, 1, inner.exact)
         if operator == PLUS:
             return inner
         return _fitted(-inner.high, -inner.low, cursor.type, inner.exact)

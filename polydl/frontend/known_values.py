@@ -15,11 +15,12 @@ from clang.cindex import CursorKind
 
 from polydl.frontend.c_types import literal
 from polydl.frontend.conversions import Conversions
-from polydl.frontend.facts import CALLED, is_word_of_isl
+from polydl.frontend.facts import CALLED, Construct, is_word_of_isl
 from polydl.frontend.function_reader import FunctionReader, Variable
 from polydl.frontend.loop_headers import integer_value
 from polydl.frontend.purity import KNOWN_TO_PET
 from polydl.frontend.source import Edit, Enclosure, enclosing
+from polydl.frontend.walk import key_of
 
 
 def known_values(reader: FunctionReader, bound: Mapping[str, int]) -> dict[str, tuple[Variable, int]]:
@@ -42,11 +43,11 @@ def known_values(reader: FunctionReader, bound: Mapping[str, int]) -> dict[str, 
     return values
 
 
-def value_edits(known: Iterable[tuple[Variable, int]], function: Any) -> list[Edit]:
+def value_edits(known: Iterable[tuple[Variable, int]], reader: FunctionReader) -> list[Edit]:
     """Edits of a function that put literals of the variables' types in the place of variables with known values."""
     edits = []
     for variable, value in known:
-        edits += _replacements(variable, literal(value, variable.declaration.type), function)
+        edits += _replacements(variable, literal(value, variable.declaration.type), reader)
     return edits
 
 
@@ -69,7 +70,7 @@ def data_edits(reader: FunctionReader, changes: Callable[[Variable], bool]) -> l
         names.add(name)
         variable.shown, variable.carries_data = name, True
         edits.append(Edit(start, start, f"\nextern int *{name};\n"))
-        edits += _replacements(variable, f"{name}[0]", reader.function)
+        edits += _replacements(variable, f"{name}[0]", reader)
     return edits
 
 
@@ -104,7 +105,7 @@ def distinct_names(reader: FunctionReader, reserved: Set[str]) -> list[Edit]:
         alike = f"{variable.name}_"
         variable.shown = alike if word and alike not in taken else f"{variable.name}_{number}"
         taken.add(variable.shown)
-        edits += _replacements(variable, variable.shown, reader.function)
+        edits += _replacements(variable, variable.shown, reader)
         edits.append(Edit(variable.offset, variable.offset + len(variable.name), variable.shown))
     return edits
 
@@ -116,17 +117,21 @@ def type_edits(reader: FunctionReader, known: Conversions, shift: int) -> list[E
     """
     macros, problems = reader.typed_integers.macros()
     for cursor, reason in problems:
-        reader.refuse(
-            cursor,
-            f"a constant in a macro would lose its type, since {reason}",
-            "write what the macro stands for in its place",
-        )
+        if cursor.referenced is not None and _holds_data(reader, key_of(cursor.referenced)):
+            continue
+        lost = f"{cursor.spelling or 'a constant'} in a macro would lose its type, since {reason}"
+        reader.refuse(cursor, lost, "write what the macro stands for in its place")
     edits = [Edit(start, end, " " * (end - start)) for start, end in known.casts]
     if known.declaration:
         first = reader.function.extent.start.offset
         edits.append(Edit(first, first, f"\n{known.declaration}\n"))
     shifted = [Enclosure(start, end, f"{shift} + (") for start, end in reader.subscripts if shift]
     return [*edits, *known.constants, *enclosing([*shifted, *known.shown, *macros, *reader.typed_integers.shown()])]
+
+
+def _holds_data(reader: FunctionReader, key: str) -> bool:
+    """Whether pet reads a variable as data, which has the type that it is declared with."""
+    return key in reader.data_integers or reader.variables[key].carries_data
 
 
 def called_edits(reader: FunctionReader) -> list[Edit]:
@@ -151,16 +156,21 @@ def hidden_bodies(functions: Iterable[Any], target: Any, text: str) -> list[Edit
     return edits
 
 
-def _replacements(variable: Variable, replacement: str, function: Any) -> list[Edit]:
-    """Edits that replace every use of the variable."""
+def _replacements(variable: Variable, replacement: str, reader: FunctionReader) -> list[Edit]:
+    """Edits that replace every use of the variable; a use by a macro is refused if another one has its name, too."""
     edits = [
         Edit(reference.spelled, reference.spelled + len(variable.name), replacement)
         for reference in variable.references
         if reference.spelled >= 0
     ]
-    if len(edits) < len(variable.references):
+    unspelled = [reference.offset for reference in variable.references if reference.spelled < 0]
+    if unspelled and any(each.name == variable.name for each in reader.variables.values() if each is not variable):
+        message = f"a macro names {variable.name}, which is declared more than once"
+        remedy = f"give each {variable.name} another name, or write what the macro stands for in its place"
+        reader.constructs += [Construct(offset, message, "", remedy) for offset in unspelled]
+    elif unspelled:
         # The body of a macro uses the name: define it as a macro around the function, and remove its declaration.
-        start, end = function.extent.start.offset, function.extent.end.offset
+        start, end = reader.function.extent.start.offset, reader.function.extent.end.offset
         edits.append(Edit(start, start, f"\n#define {variable.name} {replacement}\n"))
         edits.append(Edit(end, end, f"\n#undef {variable.name}\n"))
         if start <= variable.offset < end:

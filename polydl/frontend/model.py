@@ -124,8 +124,10 @@ class _Builder:
         self.start, self.end = facts.region or (origins[scop["start"]], origins[scop["end"]])
         self.variables: dict[str, VariableFacts] = {}
         for variable in facts.variables:
-            # Counters of successive loops may share a name; the facts needed here are the same for all of them.
-            self.variables.setdefault(variable.shown, variable)
+            declared = variable.storage == "parameter" or self.start <= variable.offset < self.end
+            if declared or variable.within(self.start, self.end):
+                # Counters of successive loops may share a name; the facts needed here are the same for all of them.
+                self.variables.setdefault(variable.shown, variable)
         self.names = {shown: self._model_name(variable) for shown, variable in self.variables.items()}
         self.data = frozenset(shown for shown, variable in self.variables.items() if variable.carries_data)
 

@@ -79,7 +79,7 @@ def open_statements(scop: Scop, sizes: Collection[str]) -> tuple[OpenStatement, 
     return tuple(
         OpenStatement(each["domain"], line, tuple(_accesses(each["body"], data)), each["body"])
         for each, line in zip(described["statements"], lines, strict=True)
-        if not each["kill"] and each["body"] is not None and each["body"]["text"] != "assume"
+        if not each["kill"] and each["body"] is not None and each["body"].get("text") != "assume"
     )
 
 

@@ -9,12 +9,14 @@ from clang.cindex import conf
 # Of enum CXBinaryOperatorKind.
 MULTIPLY, DIVIDE, REMAINDER, ADD, SUBTRACT, SHIFT_LEFT, SHIFT_RIGHT, AND = 3, 4, 5, 6, 7, 8, 9, 17
 ASSIGN, ADD_ASSIGN, SUBTRACT_ASSIGN, COMMA = 22, 26, 27, 33
+#: of the same: those whose results are the same modulo 2^64 whatever the type
+MODULAR = (MULTIPLY, ADD, SUBTRACT)
 #: of the same, as C writes them
 COMPARISONS = {11: "<", 12: ">", 13: "<=", 14: ">=", 16: "!="}
 EQUALS = 15
 LOGICAL = (20, 21)
 # Of enum CXUnaryOperatorKind.
-ADDRESS_OF, DEREFERENCE, PLUS, MINUS = 5, 6, 7, 8
+ADDRESS_OF, DEREFERENCE, PLUS, MINUS, NOT = 5, 6, 7, 8, 10
 #: of the same: what each increment or decrement adds to its operand
 INCREMENTS = {1: 1, 2: -1, 3: 1, 4: -1}
 

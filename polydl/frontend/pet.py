@@ -136,32 +136,33 @@ def _temporary_folder() -> Iterator[Path]:
 def _model(
     job: ReadingJob, facts: SourceFacts, library: PetLibrary, place: Place, annotations: Sequence[Annotation]
 ) -> Model:
-    facts, scop = _behind_statics(job, facts, _detected(job, facts, library, place), library, place)
+    facts, scop = _behind_declarations(job, facts, _detected(job, facts, library, place), library, place)
     shift = 0
     if infeasible(scop):
         shift = SHIFT
         facts = clang_pass(job, shift)
-        facts, scop = _behind_statics(job, facts, _detected(job, facts, library, place), library, place)
+        facts, scop = _behind_declarations(job, facts, _detected(job, facts, library, place), library, place)
     return build(scop, facts, place, annotations, shift)
 
 
-def _behind_statics(
+def _behind_declarations(
     job: ReadingJob, facts: SourceFacts, scop: dict[str, Any], library: PetLibrary, place: Place
 ) -> tuple[SourceFacts, dict[str, Any]]:
-    """The scop that pet detected, without static variables of the function that are declared in front of its loops.
+    """The scop that pet detected, without what is declared in front of its loops and must stay there.
 
-    Generated code takes the region's place, and what keeps its value between calls must stay.
+    Generated code takes the region's place. Static variables keep their values between calls; an integer that holds
+    data, and that the loops don't change, is an element of another array in the view that pet reads.
     """
     start, end = (facts.shown.origins[scop[name]] for name in ("start", "end"))
     loop = next((branch.offset for branch in facts.branches if start <= branch.offset < end), end)
-    statics = [
+    declared = [
         variable.offset
         for variable in facts.variables
-        if variable.storage == "static" and start <= variable.offset < loop
+        if (variable.storage == "static" or variable.carries_data) and start <= variable.offset < loop
     ]
-    if facts.region is not None or not statics:
+    if facts.region is not None or not declared:
         return facts, scop
-    behind = place.text.index(";", max(statics)) + 1
+    behind = place.text.index(";", max(declared)) + 1
     region = (behind, end)
     checks.check_constructs(facts, *region, place)
     marked = replace(facts, region=region, shown=_marked(facts.shown, *region))
@@ -194,7 +195,7 @@ def _marked(shown: EditedText, start: int, end: int) -> EditedText:
     """``shown`` with pragmas around ``[start, end)`` of the original text."""
     first = shown.origins.index(start)
     last = len(shown.origins) - 1 - shown.origins[::-1].index(end)
-    return shown.apply([Edit(first, first, "\n#pragma scop\n"), Edit(last, last, "\n#pragma endscop\n")])
+    return shown.apply([Edit(first, first, "\n#pragma scop\n"), Edit(last, last, "\n#pragma endscop\n;")])
 
 
 def _defines(defines: Mapping[str, str | int]) -> dict[str, str]:

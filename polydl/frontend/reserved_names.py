@@ -1,6 +1,6 @@
 """Names that a file may not define, since generated code, its libraries or the compiler mean something else by them.
 
-Nor may headers of its own, which generated code includes, too.
+Nor may headers of its own, which generated code includes, too. Variables also need names that isl can read.
 
 Runs in the child process that holds libclang.
 """
@@ -68,6 +68,9 @@ def check_names(
             _check(pattern, cursor.spelling, place.offset, headers[header], header)
     for name, offset in variables:
         _check(_OWN, name, offset, text, file)
+        if not name.isascii():
+            remedy = f"give {name} another name, of letters from A to Z, digits and underscores"
+            raise _named(f"the name {name} has other characters than ASCII's", offset, text, file, remedy)
 
 
 def _is_defined(cursor: Any) -> bool:
@@ -104,14 +107,15 @@ def _check(pattern: re.Pattern[str], name: str, offset: int, text: str, file: st
         owner = "LIBXSMM"
     elif name.startswith(("omp_", "GOMP_", "kmp_", "__kmpc_")):
         owner = "OpenMP's library"
+    message, remedy = f"the name {name} belongs to {owner}", f"give {name} another name in the file"
+    raise _named(message, offset, text, file, remedy)
+
+
+def _named(message: str, offset: int, text: str, file: str, remedy: str) -> SourceError:
+    """The error for a name that stands at an offset, or, if that is -1, elsewhere."""
     line = line_of(text, offset) if offset >= 0 else None
-    raise SourceError(
-        f"the name {name} belongs to {owner}",
-        file=file,
-        line=line,
-        construct=one_line(text.split("\n")[line - 1]) if line is not None else None,
-        remedy=f"give {name} another name in the file",
-    )
+    construct = one_line(text.split("\n")[line - 1]) if line is not None else None
+    return SourceError(message, file=file, line=line, construct=construct, remedy=remedy)
 
 
 def conflict(message: str) -> tuple[str, str] | None:

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from ctypes import CFUNCTYPE, byref, c_int, c_uint, py_object
 from typing import Any
 
-from clang.cindex import Cursor, CursorKind, SourceLocation, c_object_p, conf
+from clang.cindex import Cursor, CursorKind, SourceLocation, TypeKind, c_object_p, conf
 
-from polydl.frontend.operators import ASSIGN, binary_operator
+from polydl.frontend.operators import ASSIGN, MINUS, MODULAR, PLUS, binary_operator, unary_operator
 
+#: integers of 64 bits
+WIDE = (TypeKind.LONG, TypeKind.LONGLONG, TypeKind.ULONG, TypeKind.ULONGLONG)
 _RECURSE = 2  # of enum CXChildVisitResult
 # Which of their children decide: all of a loop's but its body, a condition, an index.
 _DECIDING = {
@@ -76,14 +78,31 @@ def deciding_expressions(function: Any) -> Iterator[tuple[Any, Any]]:
             yield from ((child, cursor.kind) for child in list(cursor.get_children())[_DECIDING[cursor.kind]])
 
 
+def modular_parts(index: Any) -> set[int]:
+    """Hashes of the parts of an index, itself included, that only sums, products and wide casts make it of.
+
+    It is the same modulo 2^64 whatever the types of these are.
+    """
+    parts = {index.hash}
+    sums = index.kind == CursorKind.BINARY_OPERATOR and binary_operator(index) in MODULAR
+    signs = index.kind == CursorKind.UNARY_OPERATOR and unary_operator(index) in (PLUS, MINUS)
+    wide = index.kind == CursorKind.CSTYLE_CAST_EXPR and index.type.get_canonical().kind in WIDE
+    if sums or signs or wide or index.kind in (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR):
+        parts = parts.union(*map(modular_parts, index.get_children()))
+    return parts
+
+
 def key_of(declaration: Any) -> str:
     """What tells a variable's declaration from all others of its file."""
     return str(declaration.get_usr()) + str(declaration.hash)
 
 
-def spelling_offset(location: SourceLocation) -> int:
-    """Where the characters of a place stand, which for what a macro's body holds is in its definition."""
+def text_offset(location: SourceLocation) -> int:
+    """Where a place is in the text: of what a macro is given, there, and of what its body holds, where it is used.
+
+    Later releases of libclang find the latter's spelling in the macro's definition, and earlier ones don't.
+    """
     file, line, column, offset = c_object_p(), c_uint(), c_uint(), c_uint()
     references = (byref(part) for part in (file, line, column, offset))
-    conf.lib.clang_getSpellingLocation(location, *references)
+    conf.lib.clang_getFileLocation(location, *references)
     return int(offset.value)

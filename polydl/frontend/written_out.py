@@ -20,7 +20,7 @@ from polydl.frontend.function_reader import FunctionReader
 from polydl.frontend.loop_headers import integer_value
 from polydl.frontend.macro_definitions import macro_definitions, reachable
 from polydl.frontend.source import Edit, without_comments
-from polydl.frontend.walk import preorder, spelling_offset
+from polydl.frontend.walk import preorder, text_offset
 
 _COMPOUND = ("%=", "<<=", ">>=")
 _NUMBERS = (CursorKind.CHARACTER_LITERAL, CursorKind.CXX_UNARY_EXPR)
@@ -49,10 +49,16 @@ def written_out_edits(reader: FunctionReader) -> list[Edit]:
             edits.update((edit.start, edit) for edit in _once(cursor, reader.function, text))
     if not edits:
         edits.update((edit.start, edit) for edit in _bare_arrays(cursors, text))
-    if not edits and any(each.kind in _NUMBERS for each in cursors):
-        edits.update((edit.start, edit) for edit in _numbers(reader.function, None, text))
-        edits.update((edit.start, edit) for edit in _characters_of_macros(reader.text))
     return list(edits.values())
+
+
+def number_edits(reader: FunctionReader) -> list[Edit]:
+    """Edits that put numbers in the place of ``sizeof`` and of characters; none is left when there are no edits."""
+    if not any(each.kind in _NUMBERS for each in preorder(reader.function)):
+        return []
+    text = without_comments(reader.text)
+    edits = [*_numbers(reader.function, None, text), *_characters_of_macros(reader.text)]
+    return list({edit.start: edit for edit in edits}.values())
 
 
 def _compound(cursor: Any, text: str) -> Iterator[Edit]:
@@ -79,7 +85,7 @@ def _bare_arrays(cursors: Sequence[Any], text: str) -> Iterator[Edit]:
             inner = next(iter(inner.get_children()))
         if inner.kind not in (CursorKind.DECL_REF_EXPR, CursorKind.ARRAY_SUBSCRIPT_EXPR):
             return
-        start = spelling_offset(base.extent.start)
+        start = text_offset(base.extent.start)
         closing = matching(text, start) if text.startswith("(", start) else None
         if closing is not None:
             yield from (Edit(place, place + 1, " ") for place in (start, closing))
@@ -108,7 +114,7 @@ def _numbers(cursor: Any, outer: Any | None, text: str) -> Iterator[Edit]:
         return
     # All parts of what a macro stands for have the extent of the macro's call.
     part = outer is not None and (outer.extent.start.offset, outer.extent.end.offset) == (start, end)
-    if not part and spelling_offset(cursor.extent.start) == start:
+    if not part and text_offset(cursor.extent.start) == start:
         yield Edit(start, end, literal(value, cursor.type))
 
 

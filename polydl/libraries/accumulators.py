@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
+
+import islpy as isl
 
 from polydl.ir.affine import Affine
 from polydl.ir.statement import Access, Expression, Statement
@@ -44,7 +47,7 @@ def _without(nest: SymbolicNest, name: str) -> SymbolicNest | None:
     if None in places or target is None or not _is_sum(total) or target.subscripts is None:
         return None
     first, last = (nest.trips.get(each.name) for each in (total.first, total.last))
-    if first is None or first != last or places[0] != places[2]:
+    if first is None or first != last or places[0] != places[2] or not _moves(total, places, target):
         return None
     if any(access.subscripts is None for access in total.last.accesses):
         return None
@@ -109,6 +112,26 @@ def _is_sum(total: _Sum) -> bool:
         and len(reads) == 1
         and reads[0].kind == "read"
         and len(total.first.iterators) == len(total.last.iterators) == len(total.adding.iterators) - 1
+    )
+
+
+def _moves(total: _Sum, places: Sequence[tuple[int, ...] | None], target: Access) -> bool:
+    """Whether the target may be set where the variable is, and what is added to an element be added to one target.
+
+    Between setting and taking an element, nothing else must happen to it: where both are in one loop, what adds to it
+    is there in the same iteration. Where they aren't, all targets are set first, so that each is another element, and
+    none is read by what sets another one.
+    """
+    first, last = total.first, total.last
+    if any(len(set(place or ())) < first.depth for place in places):
+        return False
+    shared = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(first.betas, last.betas[:-1], strict=False)))
+    inside = zip(places[0] or (), places[1] or (), strict=True)
+    if any(set_in != added_in for set_in, added_in in inside if set_in < shared):
+        return False
+    reads = (access for access in last.reads if access.array == target.array)
+    return shared == first.depth or (
+        isl.Map(target.relation).is_injective() and all(access.subscripts == target.subscripts for access in reads)
     )
 
 

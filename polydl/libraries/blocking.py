@@ -137,7 +137,7 @@ def of_variant(applied: Applied, product: SymbolicProduct, machine: Machine, ele
     usual = {
         tile.role: tile.size for tile in _goto_tiles(machine, element_bytes, *_largest_block(machine, element_bytes))
     }
-    most = machine.core.packed_tile_bytes // element_bytes
+    most = _most_copied(machine, element_bytes)
     for role in ("k", "m", "n"):
         if role in whole:
             # A tile that is copied must not become too large for that.
@@ -153,18 +153,24 @@ def _cache_elements(machine: Machine, element_bytes: int) -> tuple[int, int]:
     return machine.caches[0].bytes // element_bytes, machine.second_cache_bytes // element_bytes
 
 
+def _most_copied(machine: Machine, element_bytes: int) -> int:
+    """The elements of a tile up to which it is copied."""
+    return machine.core.packed_tile_bytes // element_bytes
+
+
 def _goto_tiles(
     machine: Machine, element_bytes: int, vectors: int, columns: int
 ) -> tuple[BlockingLoop, BlockingLoop, BlockingLoop]:
     """Tiles of m, n and k for a register block, after Goto and van de Geijn.
 
-    What a register block reads fills half of the first level, a tile of A or B half of the second.
+    What a register block reads fills half of the first level, a tile of A or B half of the second, if it may be copied.
     """
     first, second = _cache_elements(machine, element_bytes)
+    most = min(second // 2, _most_copied(machine, element_bytes))
     rows = vectors * machine.vector_elements(element_bytes)
     k = max(64, first // 2 // max(rows, columns) // 64 * 64)
-    m = max(rows, second // 2 // k // rows * rows)
-    n = max(columns, second // 2 // k // columns * columns)
+    m = max(rows, most // k // rows * rows)
+    n = max(columns, most // k // columns * columns)
     return BlockingLoop("m", m), BlockingLoop("n", n), BlockingLoop("k", k)
 
 
@@ -205,7 +211,8 @@ def _of_long_rows(machine: Machine, element_bytes: int) -> tuple[Blocking, ...]:
     vectors, columns = max(2, machine.core.vector_registers // 4), 2
     rows, k = vectors * machine.vector_elements(element_bytes), _TERMS_OF_LONG_ROWS
     _, second = _cache_elements(machine, element_bytes)
-    m = BlockingLoop("m", max(rows, second // 4 // k // rows * rows))
+    most = min(second // 4, _most_copied(machine, element_bytes))
+    m = BlockingLoop("m", max(rows, most // k // rows * rows))
     shared = (False, True) if machine.threads > 1 else (False,)
     inner = (BlockingLoop("k", k), BlockingLoop("n", columns))
     return tuple(Blocking((replace(m, parallel=threads), *inner), vectors, columns) for threads in shared)
@@ -220,14 +227,14 @@ def _of_second_level(machine: Machine, element_bytes: int) -> tuple[Blocking, ..
     """
     registers, width = machine.core.vector_registers, machine.vector_elements(element_bytes)
     _, second = _cache_elements(machine, element_bytes)
-    most = min(second, machine.core.packed_tile_bytes // element_bytes)
+    most = min(second, _most_copied(machine, element_bytes))
     blockings: list[Blocking] = []
     for vectors in (max(2, registers // 8), max(3, 3 * registers // 16)):
         columns = (registers - _OTHER_REGISTERS) // vectors - 1
         rows = vectors * width
-        m = BlockingLoop("m", _BLOCKS_OF_ROWS * rows)
-        k = max(64, most // m.size // 64 * 64)
-        of_k, few_columns = BlockingLoop("k", k), BlockingLoop("n", _BLOCKS_OF_COLUMNS * columns)
+        m, few_columns = BlockingLoop("m", _BLOCKS_OF_ROWS * rows), BlockingLoop("n", _BLOCKS_OF_COLUMNS * columns)
+        k = max(64, most // max(m.size, few_columns.size) // 64 * 64)
+        of_k = BlockingLoop("k", k)
         copied = (
             BlockingLoop("n", 2 * few_columns.size),
             BlockingLoop("k", max(64, k // 4)),
@@ -259,9 +266,11 @@ def along_terms(machine: Machine, element_bytes: int, product: SymbolicProduct) 
     rows = 4 if registers >= 32 else 2
     columns = (registers - rows - _OTHER_REGISTERS) // rows
     first, second = _cache_elements(machine, element_bytes)
-    # The rows of a register block fill a quarter of the first level, those of a tile an eighth of the second.
+    # The rows of a register block fill a quarter of the first level, those of a tile an eighth of the second, if they
+    # may be copied.
+    most = min(second // 8, _most_copied(machine, element_bytes))
     k = BlockingLoop("k", max(width, first // 4 // rows // width * width))
-    m = BlockingLoop("m", max(rows, second // 8 // k.size // rows * rows))
+    m = BlockingLoop("m", max(rows, most // k.size // rows * rows))
     n = BlockingLoop("n", _COLUMNS_ALONG_TERMS * columns)
     orders = [(k, m, n)]
     if machine.threads > 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,6 +22,7 @@ from polydl.libraries.product_code import ProductCode
 from polydl.libraries.symbolic import SymbolicNest
 from polydl.plan.nest_plan import NestPlan
 
+_BLANKS = r"(?:\s|/\*.*?\*/|//[^\n]*)*"
 # Most bytes of a local array that a kernel has on its stack.
 _STACK_BYTES = 1 << 14
 
@@ -37,13 +39,10 @@ class KernelLoops:
 
     def function(self, nest: SymbolicNest, name: str) -> str:
         """The function of that name."""
-        scop = nest.source
-        first, body, _ = scop.definition
-        parameters = scop.source[first:body].partition(scop.function.name)[2]
         return "\n".join(
             [
                 f"/* {self.kernel.words(nest, self.product)}. */",
-                f"static void {name}{parameters}",
+                f"static void {name}{_parameters(nest.source)}",
                 *_views(nest),
                 *(
                     f"  {each.element} {each.name}{''.join(f'[{extent}]' for extent in each.extents)};"
@@ -87,6 +86,15 @@ def kernel_code(
         else:
             raise IllegalVariantError(f"`{array.name}` would need memory that grows with the sizes")
     return KernelLoops(kernel, with_choice(body), tuple(variables), code.product if code is not None else None)
+
+
+def _parameters(scop: Scop) -> str:
+    """What is behind the name of the source's function, up to its opening brace."""
+    first, body, _ = scop.definition
+    head = scop.source[first:body]
+    named = re.search(rf"\b{scop.function.name}{_BLANKS}(?=\()", head, re.DOTALL)
+    assert named is not None
+    return head[named.end() :]
 
 
 def _local(scop: Scop) -> list[Array]:

@@ -4,6 +4,12 @@ void choices_of_types(long x[20], const unsigned u[20], const int s[20], double 
 {
 #pragma scop
   for (int i = 0; i < 20; ++i) {
+    // Halfway between two floats as a double, and beyond it as a long.
+    x[i] += 18014399583223809;
+    if (g[i] > 0)
+      h[i] += g[i];
+    else
+      h[i] = x[i];
     if (g[i] > 0)
       x[i] = u[i];
     else

@@ -23,6 +23,9 @@ void nest(uint32_t a[20], uint8_t b[20], int64_t c[20], short d[20], int n)
     int64_t stretched = i * 3000000000L;
     if (stretched > 9000000000)
       c[i] += stretched / 7;
+    for (int j = 0; j < 3; ++j)
+      if (i - !j < 3u)
+        d[i] += j + 1;
   }
 #pragma endscop
 }

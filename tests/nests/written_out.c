@@ -9,6 +9,7 @@
     (x) = sum_ * sum_; \
   } while (0)
 static const float table[7] = {1, 2, 3};
+static const short narrow = 8;
 void nest(unsigned char a[16], const char b[16], float c[16], unsigned d[16], int e[16], int g[4][4])
 {
 #pragma scop
@@ -25,7 +26,7 @@ void nest(unsigned char a[16], const char b[16], float c[16], unsigned d[16], in
     if (i > 3)
       ONCE(c[i], 2 * table[6]);
     do {
-      c[i] += sizeof e[i] * e[i];
+      c[i] += sizeof e[i] * e[i] + sizeof(narrow) * narrow;
     } while (0);
   }
   for (int i = 0; i < (int)COUNT(table); ++i)

@@ -1,0 +1,9 @@
+#define PUT(k) a[k] = x[k] * (k)
+void f(float a[64], int x[64])
+{
+#pragma scop
+  for (unsigned i = 0; i < 64; i++)
+    PUT(i);
+#pragma endscop
+}
+// expect: UnsupportedConstructError | line 6 | a macro uses it in a subscript as well
