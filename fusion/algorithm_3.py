@@ -75,14 +75,24 @@ def decide(
     dependences: Sequence[Dependence],
     first: int,
     second: int,
-    absorbed: Collection[int] = (),
+    groups: Mapping[int, FusionGroup],
 ) -> FusionVerdict:
-    """Algorithm 3 for two nests by their indices; those in ``absorbed`` count as part of ``first`` already."""
+    """Algorithm 3 for two nests by their indices; ``groups`` has the one that each nest is part of already.
+
+    What has joined ``first`` moves with it, and what has joined a nest in between runs in between as well.
+    """
     known = operators(scop, nests)
+    absorbed = groups[first].nests
     early, late = known[first], known[second]
     place: Place = "first" if late.excess is not None and early.excess is None else "last"
     heavy, light = (early, late) if place == "last" else (late, early)
-    between = [known[index] for index in range(first + 1, second) if index not in absorbed]
+    moved = [light] if place == "last" else [known[index] for index in absorbed]
+    between = [
+        each
+        for each in known
+        if each.index not in absorbed
+        and any(first < index < second for index in (each.index, groups[each.index].heavy))
+    ]
 
     def refused(condition: Condition, reason: str) -> FusionVerdict:
         return FusionVerdict(first, second, place, False, condition, reason)
@@ -106,7 +116,7 @@ def decide(
     # With the other one's tiles its instances run in another order, which those of a recurrence don't admit.
     members = [heavy, light, *(known[index] for index in absorbed if index not in (first, second))]
     entangled = (_entangled(scop, dependences, member, light, heavy.write_set) for member in members)
-    reason = next(filter(None, entangled), "") or _stranded(dependences, light, between, place)
+    reason = next(filter(None, entangled), "") or _stranded(dependences, moved, between, place)
     if reason:
         return refused("dependences", reason)
     return FusionVerdict(first, second, place, True, "", _legal_reason(heavy, light, place))
@@ -198,21 +208,25 @@ def _entangled(
     return ""
 
 
-def _stranded(dependences: Sequence[Dependence], light: Operator, between: Sequence[Operator], place: Place) -> str:
-    """A dependence that the element-wise operator would jump over when it moves to the heavy one."""
-    names = {name: statement for other in between for statement in other.statements for name in [statement.name]}
+def _stranded(
+    dependences: Sequence[Dependence], moved: Sequence[Operator], between: Sequence[Operator], place: Place
+) -> str:
+    """A dependence that the element-wise operators would jump over when they move to the heavy one."""
+    names = {statement.name: statement for other in between for statement in other.statements}
+    movers = {statement.name: statement for operator in moved for statement in operator.statements}
     for dependence in dependences:
         source, target = dependence.source, dependence.target
-        if place == "last" and source in names and target in light.nest.statements:
+        if place == "last" and source in names and target in movers:
             verb = "reads" if dependence.kind == "WAR" else "writes"
             use = "reads" if dependence.kind == "RAW" else "writes"
-            line = next(s.line for s in light.statements if s.name == target)
-            return f"line {names[source].line}, in between, {verb} `{dependence.array}`, which line {line} {use}"
-        if place == "first" and target in names and source in light.nest.statements:
-            line = next(s.line for s in light.statements if s.name == source)
+            line, other = movers[target].line, names[source].line
+        elif place == "first" and target in names and source in movers:
             use = "reads" if dependence.kind == "WAR" else "writes"
             verb = "reads" if dependence.kind == "RAW" else "writes"
-            return f"line {names[target].line}, in between, {verb} `{dependence.array}`, which line {line} {use}"
+            line, other = movers[source].line, names[target].line
+        else:
+            continue
+        return f"line {other}, in between, {verb} `{dependence.array}`, which line {line} {use}"
     return ""
 
 
@@ -233,7 +247,7 @@ def decisions(
             if root.heavy in tried or not _related(known, root, late):
                 continue
             tried.add(root.heavy)
-            decision = decide(scop, nests, dependences, root.heavy, late.index, root.nests)
+            decision = decide(scop, nests, dependences, root.heavy, late.index, group_of)
             if decision.place == "first" and decision.legal and any(known[n].excess for n in root.nests):
                 continue
             made.append(decision)

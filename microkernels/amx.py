@@ -127,7 +127,7 @@ class Amx(Microkernel):
         most = int(_MOST * self.core.second_cache_bytes)
         if width * shape.m * shape.k * shape.batch > most:
             return f"A, split, takes more than {most >> 10} KiB"
-        if width * shape.n * shape.rows * shape.k > most:
+        if width * _elements_of_b(shape) > most:
             return f"B, split, takes more than {most >> 10} KiB"
         return PLAIN_C.rejects(shape)
 
@@ -150,7 +150,7 @@ class Amx(Microkernel):
         steps = shape.batch * shape.k // max(2, kind.step_of(shape.k))
         split = cycles_of_a(shape, core)
         if kind.parts > 1:
-            split += kind.cycles(core) * shape.k * shape.n * shape.rows
+            split += kind.cycles(core) * _elements_of_b(shape)
         return (
             core.tile_call_cycles
             + along_m * along_n * (steps * kind.products * core.tile_product_cycles + core.tile_output_cycles)
@@ -182,6 +182,11 @@ class Amx(Microkernel):
 
     def call(self, site: GemmSite, arguments: CallArguments) -> str:
         return PLAIN_C.call(site, arguments)
+
+
+def _elements_of_b(shape: GemmShape) -> int:
+    """Those that a call splits at least: products share some only where k is contiguous, and B is split as it lies."""
+    return shape.k * shape.n * shape.rows * (1 if shape.stride_bk == 1 else shape.batch)
 
 
 AMX = Amx()

@@ -142,7 +142,7 @@ static void {prefix}_copy_b(const {site.type_b} *b, int *to, long columns, long 
         vectors, columns = range(block.vectors), range(block.columns)
 
         def place(v: int, u: int) -> str:
-            return f"c + {v * width} + {u} * {self.site.ldc}"
+            return f"c + {v * width} + {u * self.site.ldc}"
 
         def whole(v: int) -> bool:
             return not block.rest or v < block.vectors - 1
@@ -188,12 +188,12 @@ static void {prefix}_copy_b(const {site.type_b} *b, int *to, long columns, long 
         body = []
         column = 0
         for columns in tiling.columns:
-            at = f"b + {prefix}_rows_b[q] + {prefix}_offsets_b[r] + {column} * {site.stride_bn}"
+            at = f"b + {prefix}_rows_b[q] + {prefix}_offsets_b[r] + {column * site.stride_bn}"
             body.append(f"      {prefix}_copy_b({at}, pairs_b, {columns}, {shape.k});")
             for vectors, row, rest in offsets:
                 block = _Block(vectors, columns, rest)
                 called = self.blocks.setdefault(block, f"{prefix}_block{len(self.blocks)}_{vectors}x{columns}")
-                to = f"c + {prefix}_rows_c[q] + {row} + {column} * {site.ldc}"
+                to = f"c + {prefix}_rows_c[q] + {row} + {column * site.ldc}"
                 body.append(f"      {called}(pairs_a + {row * steps}, pairs_b, {to}, {steps}, first);")
             column += columns
         return "\n".join(

@@ -29,7 +29,7 @@ from polydl.ir.scop import REAL_BYTES
 from polydl.machine.core import Core
 from polydl.machine.processors import WIDE_CORE
 from polydl.microkernels.libxsmm_blocks import block_cycles, blocks_of
-from polydl.microkernels.libxsmm_declarations import TRANSPOSED_B, declared, dispatch_name
+from polydl.microkernels.libxsmm_declarations import TRANSPOSED_B, declared, dispatch_name, too_far_apart
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
 from polydl.microkernels.plain_c_blocks import FIRST, summing_loops
 from polydl.microkernels.shapes import tile_sizes
@@ -137,6 +137,9 @@ class Libxsmm(Microkernel):
             return f"columns of B overlap (ldb {_leading_b(shape)} is less than {least})"
         if shape.batch > _LONGEST_BATCH:
             return f"a batch of {shape.batch} products is longer than {_LONGEST_BATCH}"
+        far = too_far_apart(shape.lda, _leading_b(shape), shape.ldc)
+        if far is not None:
+            return far
         if not dispatch(shape):
             return f"LIBXSMM declines m={shape.m} n={shape.n} k={shape.k}"
         return None

@@ -6,6 +6,8 @@ from polydl.ir.ingredients import DispatchFunction, Fragment, Ingredients
 
 #: Of LIBXSMM's flags: how operands are stored.
 TRANSPOSED_B, GROUPED_A = 2, 32768
+#: Of a leading dimension, which is an int: a larger one would become another number.
+MOST_APART = (1 << 31) - 1
 
 
 def declared(prefix: str, stem: str, operands: tuple[str, str], accumulator: str, *, many: bool) -> Fragment:
@@ -33,6 +35,12 @@ def declared(prefix: str, stem: str, operands: tuple[str, str], accumulator: str
         ]
     )
     return Fragment(text, Ingredients(dispatch_functions=(DispatchFunction(name, makes),)))
+
+
+def too_far_apart(*leading: int) -> str | None:
+    """The message if a leading dimension is too large for LIBXSMM; None if all are small enough."""
+    most = max(leading)
+    return f"columns lie {most} elements apart, more than {MOST_APART}" if most > MOST_APART else None
 
 
 def dispatch_name(stem: str, *, many: bool) -> str:

@@ -36,7 +36,7 @@ from polydl.machine.processors import WIDE_CORE
 from polydl.microkernels.grouped_products import Kernel, first_wrong
 from polydl.microkernels.libxsmm import KEPT_CODE, LIBXSMM
 from polydl.microkernels.libxsmm_blocks import block_cycles
-from polydl.microkernels.libxsmm_declarations import GROUPED_A, dispatch_name
+from polydl.microkernels.libxsmm_declarations import GROUPED_A, dispatch_name, too_far_apart
 from polydl.microkernels.libxsmm_groups_code import Grouped, Writer, in_groups, leading_b
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
 from polydl.microkernels.shapes import tile_sizes
@@ -162,6 +162,9 @@ class LibxsmmGroups(Microkernel):
             return f"A takes more than {most >> 10} KiB"
         sizes = shape.m, shape.n, shape.k
         leading = shape.m, leading_b(shape.stride_bn, shape.n, shape.k, group), shape.ldc
+        far = too_far_apart(*leading)
+        if far is not None:
+            return far
         if not dispatch(self.grouped, sizes, leading, shape.overwrite, shape.batch > 1):
             return f"LIBXSMM declines m={shape.m} n={shape.n} k={shape.k}"
         return None

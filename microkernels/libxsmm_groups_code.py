@@ -11,7 +11,7 @@ from polydl.contracts import GemmShape, GemmSite
 from polydl.divisors import divisors
 from polydl.ir.ingredients import Fragment
 from polydl.machine.core import Core
-from polydl.microkernels.libxsmm_declarations import GROUPED_A, declared, dispatch_name
+from polydl.microkernels.libxsmm_declarations import GROUPED_A, MOST_APART, declared, dispatch_name
 from polydl.microkernels.plain_c_blocks import FIRST, summing_loops, table, widened
 
 # Where LIBXSMM has no instructions for bytes that it knows, its kernels add in 16 bits, and saturate.
@@ -116,7 +116,7 @@ def _batch_of(site: GemmSite, group: int) -> _Batch:
             step_a, step_b = next(iter(steps), (group * site.m[0], group))
             narrow = step_b != group or step_a % group or step_a < group * site.m[0]
             overlapping = max(site.n) > 1 and site.stride_bn < merged * group
-            if not (narrow or overlapping):
+            if not (narrow or overlapping or step_a // group > MOST_APART):
                 starts = site.offsets_a[::merged], site.offsets_b[::merged]
                 return _Batch(merged, step_a // group, *starts)
     return _Batch(1, site.m[0], site.offsets_a, site.offsets_b)

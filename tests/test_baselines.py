@@ -7,7 +7,9 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import jsonschema
 import numpy as np
@@ -196,15 +198,16 @@ def test_flags_reorder_only_what_the_level_admits(level: polydl.Numerics, flags:
 
 def test_builds_differ_in_flags_threads_and_directive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("polydl.optimization.plain_builds._others", lambda toolchain: ())
+    monkeypatch.setattr("platform.machine", lambda: "x86_64")
     scop = parsed(tmp_path, DOT)
     named = {each.kernel.id: each for each in plain_builds(scop, GCC, 2, "bounded")}
     assert {name: each.name for name, each in named.items()} == {
         "original": "gcc -O3 -fopenmp",
         "original-threads": "gcc -O3 -fopenmp, omp parallel for",
         "original-dealt": "gcc -O3 -fopenmp -ftree-parallelize-loops=2",
-        "plain": "gcc -O3 -fopenmp -ffast-math",
-        "plain-threads": "gcc -O3 -fopenmp -ffast-math, omp parallel for",
-        "plain-dealt": "gcc -O3 -fopenmp -ffast-math -ftree-parallelize-loops=2",
+        "plain": "gcc -O3 -fopenmp -ffast-math -mno-recip",
+        "plain-threads": "gcc -O3 -fopenmp -ffast-math -mno-recip, omp parallel for",
+        "plain-dealt": "gcc -O3 -fopenmp -ffast-math -mno-recip -ftree-parallelize-loops=2",
     }
     assert "#pragma omp parallel for" in named["plain-threads"].kernel.c
     assert named["plain"].kernel.c == named["original"].kernel.c
@@ -227,6 +230,31 @@ def test_builds_differ_in_flags_threads_and_directive(tmp_path: Path, monkeypatc
     assert "#pragma omp" not in both[1].kernel.c
     assert "#pragma omp" not in both[1].region
     assert [each.threads for each in plain_builds(directed, GCC, 1, "bounded")] == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "level", "machine", "flags"),
+    [
+        ("gcc", "bounded", "x86_64", "-ffast-math -mno-recip"),
+        ("gcc", "fast", "x86_64", "-ffast-math"),
+        ("gcc", "bounded", "aarch64", "-ffast-math"),
+        ("clang", "bounded", "x86_64", "-ffast-math -mrecip=none"),
+        ("clang", "bounded", "aarch64", "-ffast-math -mrecip=none"),
+        ("clang", "bounded", "riscv64", "-ffast-math"),
+    ],
+)
+def test_reciprocals_are_estimated_at_fast_alone(
+    kind: Literal["gcc", "clang"],
+    level: polydl.Numerics,
+    machine: str,
+    flags: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("polydl.optimization.plain_builds._others", lambda toolchain: ())
+    monkeypatch.setattr("platform.machine", lambda: machine)
+    _, plain = plain_builds(parsed(tmp_path, DOT), replace(GCC, kind=kind), 1, level)
+    assert plain.name == f"{kind} -O3 -fopenmp {flags}"
 
 
 def test_every_build_may_be_what_wins(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -418,6 +446,14 @@ def test_the_next_picks_are_asked_for_until_one_is_as_fast() -> None:
         assert further.more() == ()
     further.tell([tried(2.0)], [])
     assert further.more() == (), "there is nothing to compare with"
+
+
+def test_the_next_picks_are_twice_as_many_as_the_first_at_most() -> None:
+    entries = tuple(ranked(str(number)) for number in range(20))
+    # None of them would be picked again.
+    further = NextPicks(Ranking("r", entries), tuple(enumerate(entries, 1))[16:], 4)
+    further.tell([tried(2.0)], [timed("plain", 1.0)])
+    assert [len(further.more()) for _ in range(3)] == [4, 4, 0]
 
 
 def test_the_first_of_the_next_picks_has_the_plain_nests_loops() -> None:

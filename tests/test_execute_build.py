@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from execute_nests import kernel, matmul, matmul_kernel
 
+from polydl.emission.linking import lines
+from polydl.emitted_names import emitted_names
 from polydl.errors import MissingComponentError, OptionError, PolydlError, ResourceError
 from polydl.execute.build import Building, build
 from polydl.execute.child import Child
@@ -90,6 +92,15 @@ def test_the_compile_line_compiles(gcc: Toolchain, tmp_path: Path, output: str) 
     assert line.startswith("gcc -O3 -march=native -fopenmp ")
     assert subprocess.run(line, shell=True, cwd=tmp_path, check=False).returncode == 0
     assert (tmp_path / output).exists()
+
+
+def test_openmp_of_another_version_is_linked_from_its_folder(tmp_path: Path) -> None:
+    clang = Toolchain(Path("/usr/bin/clang"), "clang", "15.0.7", ("-O3", "-fopenmp", "-L/usr/lib/llvm-14/lib"))
+    fast = replace(matmul_kernel("fast"), compile_flags=("-ffast-math",))
+    shown = lines(fast, clang, emitted_names("matmul", tmp_path))
+    linked = [shown["program"], *shown["library"].split("&&")]
+    assert len(linked) == 3
+    assert all("-fopenmp" in line and "-L/usr/lib/llvm-14/lib" in line for line in linked)
 
 
 @pytest.mark.native

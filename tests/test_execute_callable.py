@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 from execute_nests import K, M, N, array, kernel, matmul, matmul_kernel, scop, statement
 
-from polydl.errors import ArgumentError, MissingComponentError, OptionError
+from polydl.errors import ArgumentError, MissingComponentError, OptionError, ResourceError
+from polydl.execute.aligned import aligned_bytes
 from polydl.execute.build import build
 from polydl.execute.callable import LoadedKernel, load
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.alignment import ALIGNMENT
 from polydl.ir.kernel import KernelSource
 from polydl.ir.scop import Scop
 
@@ -229,3 +231,15 @@ def test_what_is_no_library_is_refused_at_once(tmp_path: Path) -> None:
         load(tmp_path / "text.so", matmul())
     with pytest.raises(OptionError, match="not the library that was written there"):
         load(tmp_path / "text.so", matmul(), sha256="0" * 64)
+
+
+@pytest.mark.parametrize("size", [1, 100])
+def test_memory_of_what_is_prepared_begins_at_lines_of_the_caches(size: int) -> None:
+    memory = aligned_bytes(size)
+    assert (memory.size, memory.ctypes.data % ALIGNMENT) == (size, 0)
+
+
+def test_memory_that_lacks_is_an_error_with_a_remedy() -> None:
+    with pytest.raises(ResourceError, match="bytes don't fit into memory") as caught:
+        aligned_bytes(1 << 62)
+    assert caught.value.remedy

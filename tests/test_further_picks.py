@@ -9,12 +9,16 @@ from pathlib import Path
 import pytest
 from sized_matmul import write_matmul
 
+from polydl.errors import IllegalVariantError
 from polydl.execute.participant import Participant
 from polydl.execute.rounds import RawSample
 from polydl.execute.timing import Timer
+from polydl.ir.kernel import KernelSource
 from polydl.machine import Machine
 from polydl.optimization.optimize import optimize
 from polydl.optimization.optimized import Optimization, OptimizationInterrupted
+from polydl.pipeline import kernel
+from polydl.plan.apply import Applied
 from polydl.records.record import Record
 from polydl.records.store import read
 
@@ -115,3 +119,27 @@ def test_an_interruption_in_a_further_batch_loses_no_sample(timings: Timings) ->
         assert len(last.samples) >= len(times)
         # What the next run recorded of it goes on where the interrupted one stopped.
         assert all(len(record.samples) > len(times) for record in after[len(before) :] if record.id == name)
+
+
+@pytest.mark.usefixtures("timings")
+@pytest.mark.parametrize("count", [1, PICKS])
+def test_a_pick_that_turns_out_illegal_is_left_out_but_never_all_of_them(
+    count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refused: list[str] = []
+
+    def proved(applied: Applied, vector_bytes: int) -> KernelSource:
+        if len(refused) < count:
+            refused.append(applied.variant.id)
+            raise IllegalVariantError(f"variant {applied.variant.id} is illegal")
+        return kernel(applied, vector_bytes)
+
+    monkeypatch.setattr("polydl.optimization.measuring.kernel", proved)
+    if count == PICKS:
+        with pytest.raises(IllegalVariantError, match="is illegal"):
+            run()
+    else:
+        with pytest.warns(UserWarning, match="a pick is left out: variant .* is illegal"):
+            result = run()
+        assert result.tried
+        assert not {each.ranked.variant.id for each in result.tried} & set(refused)

@@ -177,3 +177,45 @@ def test_a_recurrence_along_the_results_keeps_its_order(text: str, tmp_path: Pat
     made, groups = decided(written(tmp_path, body, ", float E[20][25]"))
     assert not groups
     assert [each.condition for each in made] == ["dependences"]
+
+
+def test_a_chain_that_joins_what_comes_later_jumps_over_nothing_that_a_link_needs(tmp_path: Path) -> None:
+    """The second link reads what is overwritten before the product; the first one touches nothing of that."""
+    body = f"""
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      C[i][j] = b[j];
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      C[i][j] = C[i][j] * X[i][j];
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      X[i][j] = Y[i][j];
+{PRODUCT}"""
+    made, groups = decided(written(tmp_path, body, ", float b[24], float X[20][24], float Y[20][24]"))
+    assert groups == (FusionGroup(0, after=(1,)),)
+    assert [(each.condition, each.reason) for each in made if each.second == 3] == [
+        ("dependences", "line 12, in between, writes `X`, which line 9 reads")
+    ]
+
+
+def test_what_has_joined_a_nest_in_between_runs_in_between(tmp_path: Path) -> None:
+    """Of two operators that read and overwrite ``E`` only one moves: the other would come after it, or before."""
+    body = f"""
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      C[i][j] = E[i][j];
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      for (int k = 0; k < 16; k++)
+        D[i][j] += A[i][k] * B[k][j];
+{PRODUCT}
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      E[i][j] = D[i][j];
+"""
+    made, groups = decided(written(tmp_path, body, ", float D[20][24], float E[20][24]"))
+    assert groups == (FusionGroup(2, before=(0,)),)
+    assert [(each.condition, each.reason) for each in made if (each.first, each.second) == (1, 3)] == [
+        ("dependences", "line 6, in between, reads `E`, which line 19 writes")
+    ]

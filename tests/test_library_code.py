@@ -113,6 +113,23 @@ def test_terms_that_a_vector_reads_twice_count_once_whatever_they_are(tmp_path: 
             assert np.isposinf(result).all(), (place, spoiled)
 
 
+@pytest.mark.parametrize(
+    "head", ["void d(", "static void at(", "void d /* d(x) */ (", "void\nvoid_(", "void M_N (\n"], ids=ascii
+)
+def test_kernels_have_the_parameters_whatever_the_function_is_called(head: str, tmp_path: Path) -> None:
+    """The name may stand in a word before it."""
+    text = product()
+    assert text.startswith("void gemm(int M,")
+    nest = symbolic(text.replace("void gemm(", head), tmp_path)
+    kernels = {"a": Kernel(blocking=SMALL)}
+    source = unit(nest, symbolic_product(nest), Leaf("a"), kernels, machine_with(1, 32), identity="a")
+    path = tmp_path / "library.c"
+    path.write_text(source.c)
+    command = ["gcc", "-fsyntax-only", "-fopenmp", "-Wall", "-Wextra", "-Werror", "-Wno-psabi", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_next_register_block_of_a_large_result_is_prefetched(tmp_path: Path) -> None:
     nest = symbolic(product(), tmp_path)
     text = unit(

@@ -226,6 +226,10 @@ def test_libxsmm_dispatches_plain_transposed_and_batched_shapes() -> None:
         ({"stride_bn": 3, "stride_bk": 7}, "contiguous"),
         ({"stride_bn": 8}, "ldb"),
         ({"batch": 5000}, "5000"),
+        # As an int they would be 32.
+        ({"lda": (1 << 32) + 32}, "4294967328 elements apart"),
+        ({"ldc": (1 << 32) + 32}, "4294967328 elements apart"),
+        ({"stride_bn": (1 << 32) + 32}, "4294967328 elements apart"),
     ],
 )
 def test_libxsmm_rejects_with_a_reason(changes: dict[str, int], word: str) -> None:
@@ -247,6 +251,8 @@ def test_libxsmm_rejects_with_a_reason(changes: dict[str, int], word: str) -> No
         ({"rows": 2}, "rows"),
         ({"batch": 5000}, "5000"),
         ({"m": 4096, "ldc": 4096, "k": 1024, "stride_bn": 1024}, "1536 KiB"),
+        ({"ldc": (1 << 32) + 32}, "4294967328 elements apart"),
+        ({"stride_bn": (1 << 32) + 32}, "4294967328 elements apart"),
     ],
 )
 def test_kernels_of_groups_reject_with_a_reason(changes: dict[str, int], word: str) -> None:
@@ -255,6 +261,13 @@ def test_kernels_of_groups_reject_with_a_reason(changes: dict[str, int], word: s
     reason = LIBXSMM_INT8.rejects(replace(plain, **changes))  # type: ignore[arg-type]
     assert reason is not None
     assert word in reason
+
+
+@pytest.mark.parametrize(("apart", "lda"), [(1 << 20, 1 << 19), (1 << 33, 32)])
+def test_groups_that_lie_too_far_apart_for_one_product_are_products_each(apart: int, lda: int) -> None:
+    two = {"k": (2, 2), "batch": (2, 2), "lda": 1, "stride_am": 2, "offsets_a": (0, apart), "offsets_b": (0, 2)}
+    case = site(element="bfloat16", m=(32, 32), ldc=32, **two)
+    assert f"const int lda = {lda}, ldb = 8, ldc = 32;" in LIBXSMM_BF16.emit(case, 64).setup
 
 
 def test_plain_c_takes_any_strides_of_b_but_no_overlapping_output() -> None:
@@ -357,6 +370,15 @@ def test_tiles_of_bfloat16_take_denormal_numbers_for_zero(kernel: Microkernel, c
         assert np.all(c == np.float32(expected)), (left, right)
 
 
+@pytest.mark.native
+@pytest.mark.parametrize("kernel", [INT16, PLAIN_C, AMX], ids=lambda kernel: kernel.name)
+def test_columns_beyond_two_billion_elements_have_their_addresses(kernel: Microkernel, tmp_path: Path) -> None:
+    """Constants that C would multiply as int are an error to the compiler, as they would be at run time."""
+    distant = {"ldc": 1 << 26, "stride_bn": 1 << 26}
+    case = site(element="signed char", accumulator="int", m=(20, 20), n=(48, 48), k=(32, 32), lda=20, **distant)
+    build(kernel, [case], "as it is", tmp_path)
+
+
 def test_tiles_decline_what_would_not_fill_them() -> None:
     assert AMX.rejects(shape(k=64, stride_bn=64)) is not None
     wide = shape(n=64, k=64, stride_bn=64)
@@ -364,6 +386,19 @@ def test_tiles_decline_what_would_not_fill_them() -> None:
     assert "k = 63" in (AMX.rejects(replace(wide, k=63)) or "")
     assert "KiB" in (AMX.rejects(replace(wide, batch=1000)) or "")
     assert "overlap" in (AMX.rejects(replace(wide, ldc=31)) or "")
+
+
+def test_tiles_split_columns_that_are_not_contiguous_for_each_product() -> None:
+    """A convolution in plain layout reads nine products' columns, none of which another one has."""
+    channels_last = shape(m=28, n=512, k=512, lda=900, ldc=784, stride_bn=512, batch=9)
+    assert AMX.rejects(channels_last) is None
+    plain = replace(channels_last, stride_bn=4608, stride_bk=9)
+    assert AMX.rejects(replace(plain, batch=1)) is None
+    assert "B, split, takes more than 1536 KiB" in (AMX.rejects(plain) or "")
+    fewer = replace(plain, n=64, k=256)
+    assert AMX.rejects(fewer) is None
+    further = AMX.predicted_cycles(fewer, 16) - AMX.predicted_cycles(replace(fewer, stride_bk=1), 16)
+    assert further == pytest.approx(0.5 * AMX.core.tile_split_cycles * 8 * 64 * 256)
 
 
 def test_tiles_split_nothing_of_products_that_a_shorter_batch_leaves_out() -> None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from machines import detected
 from marks import parametrized
 
 import polydl
@@ -28,6 +30,7 @@ from polydl.models.kernels import (
     OperatorKernel,
     OperatorNest,
     as_written,
+    kernel,
     named,
     object_of,
     stored_kernel,
@@ -39,6 +42,7 @@ from polydl.models.pooling import Pooling
 from polydl.models.products import LayerNorm, LinearOperator, Softmax
 from polydl.models.program import lower, write_program
 from polydl.models.transposed import TransposedConvolution
+from polydl.outcome.baselines import Baseline, fastest
 from polydl.records.questions import installation
 
 pytestmark = pytest.mark.usefixtures("second_level")
@@ -358,6 +362,35 @@ def test_kernels_prepare_the_weights_of_a_linear_layer(tmp_path: Path) -> None:
     np.testing.assert_allclose(run(rows), rows @ weight.T + bias, rtol=1e-4, atol=1e-4)
     setting = ModelSetting(machine, options, installation())
     assert {nest: stored_kernel(nest, setting) for nest in lowered.nests} == kernels
+
+
+@pytest.mark.slow
+@pytest.mark.native
+@pytest.mark.parametrize(("compiler", "build"), [("gcc", "plain-dealt"), ("clang", "plain-clang-.*-threads")])
+def test_a_plain_nest_of_several_threads_is_linked(
+    compiler: str, build: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def chosen(baselines: Iterable[Baseline]) -> Baseline | None:
+        wanted = [each for each in baselines if re.fullmatch(build, each.build.kernel.id)]
+        return wanted[0] if wanted else fastest(baselines)
+
+    monkeypatch.setattr("polydl.outcome.baselines.times_as_fast", lambda measurement, other: 0.5)
+    for place in ("baselines", "outcome"):
+        monkeypatch.setattr(f"polydl.outcome.{place}.fastest", chosen)
+    rows = values(64, 64)
+    builder = GraphBuilder()
+    builder.input("x", rows.shape)
+    builder.add_element_wise("y", ["x"], [ApplyFunction("relu"), Scale(2.0)])
+    lowered = lower(builder.graph(["y"]))
+    options = KernelOptions(top_k=1, max_variants=2, records=False)
+    (nest,) = lowered.nests
+    best = kernel(nest, ModelSetting(detected(threads=2), options, None))
+    assert best.choice.startswith("the loops as they are, ")
+    assert not re.search("clang.*, omp parallel for", best.choice)
+    assert ("tree-parallelize-loops=2" in best.c) == (compiler == "gcc")
+    assert "-ftree-parallelize-loops" not in best.object_line
+    write_program(lowered, {nest: best}, tmp_path, threads=2)
+    np.testing.assert_allclose(polydl.load(tmp_path)(rows), 2 * rows.clip(0), rtol=1e-6)
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from polydl import pipeline
 from polydl.codegen.original import original
+from polydl.codegen.plain_unit import plain_unit
 from polydl.execute.callable import load
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
@@ -22,6 +24,7 @@ from polydl.ir.kernel import KernelSource
 from polydl.ir.numerics import Numerics
 from polydl.ir.scop import Scop
 from polydl.machine import Machine
+from polydl.optimization.plain_builds import plain_builds
 
 pytestmark = pytest.mark.native
 
@@ -87,6 +90,21 @@ void f(float out[8][64], const float x[8][64], const float d[8]) {
   for (int i = 0; i < 8; i++)
     for (int j = 0; j < 64; j++)
       out[i][j] = x[i][j] / d[i];
+#pragma endscop
+}
+"""
+ESTIMATED = """\
+#include <math.h>
+void f(float out[6][64], const float x[64], const float d[64]) {
+#pragma scop
+  for (int i = 0; i < 64; i++) {
+    out[0][i] = 1.0f / (1.0f + expf(-x[i]));
+    out[1][i] = x[i] / (1.0f + expf(-x[i]));
+    out[2][i] = 1.0f / d[i];
+    out[3][i] = x[i] / d[i];
+    out[4][i] = 1.0f / sqrtf(d[i]);
+    out[5][i] = sqrtf(d[i]);
+  }
 #pragma endscop
 }
 """
@@ -251,6 +269,28 @@ def test_a_reciprocal_overflows_where_a_quotient_does_not(level: Numerics, tmp_p
     assert (source == 8).all()
     np.testing.assert_array_equal(quotient, source)
     assert not np.isfinite(product).any()
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+@parametrized("level", ["bounded", "reassociated", "strict"], quick=1)
+def test_plain_builds_give_numbers_where_the_source_does(level: Numerics, compiler: str, tmp_path: Path) -> None:
+    scop = parse(tmp_path, ESTIMATED)
+    x = np.resize(np.array([-100, -1000, -89.5, 3, 1000], np.float32), 64)
+    d = np.resize(np.array([0, np.inf, 3e38, 2, 1e-37, 0.25, 7], np.float32), 64)
+    with np.errstate(divide="ignore", over="ignore"):
+        e = 1 + np.exp(-x)
+        expected = np.stack([1 / e, x / e, 1 / d, x / d, 1 / np.sqrt(d), np.sqrt(d)])
+    toolchain = Toolchain.find(compiler)
+    builds = [each for each in plain_builds(scop, toolchain, 2, level) if each.toolchain == toolchain]
+    assert len(builds) == (1 if level == "strict" else 2) * (3 if compiler == "gcc" else 2)
+    for number, build in enumerate(builds):
+        unit = plain_unit(scop, build.kernel, build.region, "f", directed=build.directed)
+        source, library = tmp_path / f"{number}.c", tmp_path / f"{number}.so"
+        source.write_text(unit.c, encoding="utf-8")
+        subprocess.run(toolchain.compile_line(unit, source, library), shell=True, check=True)
+        out = np.zeros_like(expected)
+        load(library, scop)(out=out, x=x, d=d)
+        np.testing.assert_allclose(out, expected, rtol=2e-6, atol=1e-37, err_msg=build.name)
 
 
 def test_an_overflow_that_depends_on_the_order_is_that_of_the_source_at_strict(tmp_path: Path) -> None:

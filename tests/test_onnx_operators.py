@@ -10,6 +10,7 @@ import pytest
 from marks import parametrized
 
 import polydl
+from polydl.onnx.nodes import Node, needed
 
 pytest.importorskip("onnx")
 
@@ -162,6 +163,18 @@ def test_a_part_that_nothing_needs_may_have_no_name(left_out: int) -> None:
     np.testing.assert_array_equal(fast(data), np.maximum(data[:, rows], 0))
 
 
+def test_results_and_operands_that_are_left_out_are_no_values() -> None:
+    maker, image = ModelMaker(x=(1, 4, 6, 10)), np.random.default_rng(1).standard_normal((1, 4, 6, 10), np.float32)
+    pooled = maker.add("MaxPool", "x", outputs=2, kernel_shape=[2, 2], strides=[2, 2])
+    maker.nodes[0].output[1] = ""
+    maker.add("Resize", pooled, "", maker.constant(np.array([1, 1, 2, 2], np.float32)), mode="nearest")
+    expected = image.reshape(1, 4, 3, 2, 5, 2).max((3, 5)).repeat(2, 2).repeat(2, 3)
+    np.testing.assert_array_equal(optimized(maker.model())(image), expected)
+    dead = Node("dead", "MaxPool", ("x",), ("dead", ""), {})
+    resize = Node("result", "Resize", ("x", "", "scales"), ("result",), {})
+    assert needed([dead, resize], ["result"]) == (resize,)
+
+
 @pytest.mark.parametrize(("shape", "extents"), [((1, 1, 1), (2, 4)), ((1, 1), (2, 4)), ((1, 1, 1), (1, 2, 4))])
 def test_numbers_of_gelu_may_have_dimensions(shape: tuple[int, ...], extents: tuple[int, ...]) -> None:
     maker = ModelMaker(x=extents)
@@ -263,6 +276,13 @@ def _resized(maker: ModelMaker, rows: float = 1.5, **attributes: Any) -> None:
     maker.add("Resize", "x", none, maker.constant(np.array([1, 1, rows, 2], np.float32)), **attributes)
 
 
+def _normalized(maker: ModelMaker, operator: str, **attributes: Any) -> None:
+    """A vector; newer versions have the groups."""
+    maker.opset = 21
+    flat = maker.add("Reshape", "x", *numbers(maker, [-1]))
+    maker.add(operator, flat, maker.weights(768), maker.weights(768), **attributes)
+
+
 @pytest.mark.parametrize(
     ("add", "message"),
     [
@@ -280,6 +300,8 @@ def _resized(maker: ModelMaker, rows: float = 1.5, **attributes: Any) -> None:
         (lambda maker: maker.add("Gather", "x", *numbers(maker, [1, 0]), axis=2), "increase by one step"),
         (lambda maker: maker.add("Pow", "x", maker.constant(2.5)), "its exponent is 2.5"),
         (lambda maker: maker.add("DepthToSpace", "x", blocksize=2), "its mode is DCR"),
+        (lambda maker: _normalized(maker, "InstanceNormalization"), "it is not over images"),
+        (lambda maker: _normalized(maker, "GroupNormalization", num_groups=1), "it is not over images"),
     ],
 )
 def test_what_has_no_kernel_is_refused(add: Callable[[ModelMaker], Any], message: str) -> None:

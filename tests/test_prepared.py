@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import pytest
@@ -18,14 +20,20 @@ from polydl.codegen.header import header
 from polydl.errors import ArgumentError, IllegalVariantError, OptionError
 from polydl.execute.arrays import Data
 from polydl.execute.callable import LoadedKernel, load
+from polydl.execute.contract import Built, Executor, TimingPolicy
 from polydl.execute.exactness import compare_exactly
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
 from polydl.frontend.constants import with_constants
+from polydl.ir.kernel import KernelSource
+from polydl.ir.measurement import Measurement, Status
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Tile, UseMicrokernel, Variant
 from polydl.microkernels.amx import AMX
 from polydl.microkernels.amx_groups import AMX_GROUPS
+from polydl.optimization.measuring import timing_policy
+from polydl.optimization.unprepared import with_unprepared
+from polydl.outcome.tried import Tried
 from polydl.plan.apply import Applied
 from polydl.plan.prepared import Prepared, proved
 from polydl.presentation.answer import answer_text
@@ -316,6 +324,48 @@ def test_a_kernel_without_constants_prepares_none(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="made without constants") as caught:
         loaded(product(tmp_path), tmp_path).prepare(np.zeros((64, 128), np.float32))
     assert "constant=" in (caught.value.remedy or "")
+
+
+class _Told:
+    """An executor that runs nothing: what it measures has the status that it is told."""
+
+    name = "told"
+
+    def __init__(self, status: Status) -> None:
+        self.status = status
+        self.policies: list[TimingPolicy] = []
+
+    def build(self, kernels: Sequence[KernelSource], toolchain: Toolchain, directory: Path) -> tuple[Built, ...]:
+        return tuple(Built(each, directory, None, "", "", toolchain, 0.0) for each in kernels)
+
+    def measure(
+        self, candidates: Sequence[Built], reference: Built, scop: Scop, *, policy: TimingPolicy, **_: object
+    ) -> tuple[Measurement, ...]:
+        self.policies.append(policy)
+        told = (Measurement(each.kernel.id, self.status, message="as told") for each in candidates)
+        return Measurement(reference.kernel.id, "ok"), *told
+
+
+@pytest.mark.parametrize("status", ["ok", "timeout", "unsupported", "wrong"])
+def test_a_function_that_prepares_itself_is_emitted_only_if_it_passes(tmp_path: Path, status: Status) -> None:
+    scop = product(tmp_path, "b")
+    result = polydl.optimize(scop, machine=MACHINE, variants=(PACKED,), run=False, calibrate=False)
+    kernel = pipeline.kernel(packed(scop), MACHINE.vector_bytes)
+    tried = Tried(1, result.ranking.entries[0], kernel, Measurement(kernel.id, "ok", seconds_median=1e-3))
+    toolchain = Toolchain(Path("cc"), "gcc", "13.2.0", ())
+    result = replace(result, tried=(tried,), toolchain=toolchain)
+    assert result.winner is tried
+
+    told, policy = _Told(status), timing_policy(90.0, cold=True, limited=True)
+    result = with_unprepared(result, cast(Executor, told), policy, 3)
+    assert [(each.timeout_seconds, each.cold) for each in told.policies] == [(90.0, True)]
+    if status == "ok":
+        assert result.winner is tried
+        assert result.unprepared is not None
+    else:
+        assert result.winner is None
+        assert result.tried[0].measurement.status == status
+        assert result.tried[0].measurement.message == "the function that prepares its constants itself: as told"
 
 
 @pytest.mark.native

@@ -10,6 +10,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ import pytest
 from marks import parametrized
 
 import polydl
+from polydl.execute.toolchain import Toolchain
 from polydl.models import loaded
 from polydl.models.builder import GraphBuilder
 from polydl.models.graph import Array
@@ -32,18 +34,22 @@ ROWS = np.ones((2, 16), np.float32)
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """Two linear layers of 16 inputs, with 16 and with 512 outputs, whose weights are 1 and 2."""
-    folders = []
-    for outputs, weight in ((16, 1.0), (512, 2.0)):
-        builder = GraphBuilder()
-        builder.input("x", ROWS.shape)
-        weights = builder.constant("weight", np.full((outputs, 16), weight, np.float32))
-        bias = builder.constant("bias", np.zeros(outputs, np.float32))
-        builder.add_rows("y", (2, outputs), LinearOperator(16, outputs), ["x"], [weights, bias])
-        lowered = lower(builder.graph(["y"]))
-        kernels = {nest: as_written(nest, "a test") for nest in lowered.nests}
-        folders.append(tmp_path_factory.mktemp("program"))
-        write_program(lowered, kernels, folders[-1], threads=1)
-    return folders[0], folders[1]
+    first, second = (tmp_path_factory.mktemp("program") for _ in range(2))
+    written(16, 1.0, first)
+    written(512, 2.0, second)
+    return first, second
+
+
+def written(outputs: int, weight: float, folder: Path) -> None:
+    """A program of one linear layer."""
+    builder = GraphBuilder()
+    builder.input("x", ROWS.shape)
+    weights = builder.constant("weight", np.full((outputs, 16), weight, np.float32))
+    bias = builder.constant("bias", np.zeros(outputs, np.float32))
+    builder.add_rows("y", (2, outputs), LinearOperator(16, outputs), ["x"], [weights, bias])
+    lowered = lower(builder.graph(["y"]))
+    kernels = {nest: as_written(nest, "a test") for nest in lowered.nests}
+    write_program(lowered, kernels, folder, threads=1)
 
 
 @pytest.fixture
@@ -181,6 +187,15 @@ def test_manifests_that_say_something_else_are_refused(saved: Path, key: str, va
     (saved / "manifest.json").write_text(json.dumps({**manifest, key: value}), encoding="utf-8")
     with pytest.raises(polydl.PolydlError, match=message):
         polydl.load(saved)
+
+
+def test_openmp_of_another_version_is_linked_from_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    compiler = Toolchain.find()
+    other = replace(compiler, flags=(*compiler.flags, f"-L{tmp_path}"))
+    monkeypatch.setattr(Toolchain, "find", staticmethod(lambda: other))
+    written(16, 1.0, tmp_path)
+    (linked,) = [line for line in (tmp_path / "build.sh").read_text(encoding="utf-8").splitlines() if "-shared" in line]
+    assert f" -fopenmp -L{tmp_path} " in linked
 
 
 def test_a_library_that_is_compiled_again_is_loaded(programs: tuple[Path, Path], saved: Path) -> None:

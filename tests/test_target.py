@@ -12,6 +12,7 @@ from polydl.emission.target import TargetProcessors
 from polydl.errors import MissingComponentError, OptionError
 from polydl.execute.toolchain import Toolchain
 from polydl.machine import Machine
+from polydl.pipeline import microkernels
 
 pytestmark = pytest.mark.native
 
@@ -84,6 +85,38 @@ def test_a_microkernel_that_has_no_code_for_the_target_is_refused() -> None:
     for name in ("libxsmm", "c-amx"):
         with pytest.raises(OptionError, match=f"{name} makes no code for x86-64-v2"):
             target.microkernel(name)
+
+
+@pytest.mark.parametrize(
+    ("march", "name", "lacked"),
+    [
+        ("cooperlake", "c-bf16", {"__AVX512BF16__"}),
+        ("sapphirerapids", "c-amx", {"__AMX_TILE__", "__AMX_INT8__", "__AMX_BF16__"}),
+        ("sapphirerapids", "c-amx", {"__AMXTILE__", "__AMXINT8__", "__AMXBF16__"}),
+    ],
+)
+@pytest.mark.parametrize("lacking", [True, False])
+def test_what_microkernels_need_is_asked_of_the_target(
+    march: str, name: str, lacked: set[str], lacking: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever this processor says; clang 14 writes the names of tile registers in its own way."""
+    spelled = {each.replace("_", "") for each in lacked}
+
+    def macros(toolchain: Toolchain) -> frozenset[str]:
+        here = not any(march in flag for flag in toolchain.flags)
+        others = {each for each in known(toolchain) if each.replace("_", "") not in spelled}
+        return frozenset(others if here and lacking else others | lacked)
+
+    known = Toolchain.macros
+    monkeypatch.setattr(Toolchain, "macros", macros)
+    monkeypatch.setattr("polydl.microkernels.bf16.cpu_flags", lambda: frozenset() if lacking else {"avx512_bf16"})
+    monkeypatch.setattr("polydl.microkernels.amx._missing", lambda: "it lacks them" if lacking else None)
+    target = TargetProcessors.find(march, Machine.detect())
+    assert target.microkernel(name) == name
+    assert target.machine.at_hand != (lacking or bool(target.lacking))
+    assert [kernel.unavailable() for kernel in microkernels(name, machine=target.machine)] == [None]
+    # Once more, it is the same.
+    assert TargetProcessors.find(march, target.machine).machine == target.machine
 
 
 def test_processors_that_the_compiler_does_not_know() -> None:

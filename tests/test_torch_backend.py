@@ -123,3 +123,75 @@ def test_models_under_autocast_are_pytorchs(programs: list[Any]) -> None:
     with torch.autocast("cpu", dtype=torch.bfloat16), pytest.warns(UserWarning, match="PyTorch runs the graph itself"):
         calls(compiled(model), model, rows, 1)
     assert not programs
+
+
+def of_positive(function: Any) -> Any:
+    return lambda x: function(x, x.relu())
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: (x.view(-1), torch.relu(x.view(-1))),
+        lambda x: (x[:, 1], torch.relu(x), x.t()),
+        of_positive(lambda x, y: (y[1:], x * 2)),
+        of_positive(lambda x, y: (*y.chunk(2), x.exp())),
+        of_positive(lambda _, y: (y.t(), y, y[1:], y[:, 2], y.contiguous())),
+        of_positive(lambda x, y: (y.view(-1), y.add_(1)[0], x.exp().t())),
+    ],
+    ids=["input", "parts of an input", "one", "parts", "views", "changed before"],
+)
+def test_results_share_memory_with_each_other_and_with_inputs(function: Any, programs: list[Any]) -> None:
+    def shared(values: Any) -> list[list[bool]]:
+        addresses = [value.untyped_storage().data_ptr() for value in values]
+        return [[address == other for other in addresses] for address in addresses]
+
+    fast, given, others = compiled(function), data(4, 6), data(4, 6)
+    with torch.no_grad():
+        for _ in range(2):
+            results, wanted = (given, *fast(given)), (others, *function(others))
+            assert shared(results) == shared(wanted)
+            for result, other in zip(results, wanted, strict=True):
+                result.mul_(2)
+                other.mul_(2)
+                torch.testing.assert_close(results, wanted)
+    assert [program.foreign_operators for program in programs] == [0]
+
+
+def test_a_change_behind_a_break_is_one_of_all_that_share_the_memory() -> None:
+    def changed(x: Any) -> Any:
+        positive = torch.relu(x)
+        flat = positive.view(-1)
+        torch._dynamo.graph_break()
+        flat.mul_(2)
+        return positive
+
+    with torch.no_grad(), pytest.warns(UserWarning, match="changes its parameters, buffers or inputs"):
+        assert compiled(changed)(torch.ones(2, 2)).sum() == 8
+
+
+def test_elements_that_are_read_as_another_type_are_pytorchs() -> None:
+    def both(x: Any) -> Any:
+        positive = torch.relu(x)
+        return positive, positive.view(torch.int32)
+
+    with torch.no_grad(), pytest.warns(UserWarning, match="are no parts of one value"):
+        positive, bits = compiled(both)(data(2, 3))
+    assert positive.data_ptr() == bits.data_ptr()
+
+
+@pytest.mark.parametrize("computes", [True, False])
+def test_a_result_shares_the_memory_of_a_parameter(computes: bool, programs: list[Any]) -> None:
+    class Weights(Layer):
+        def forward(self, rows: Any) -> Any:
+            weight = self.linear.weight.t()
+            return (super().forward(rows), weight) if self.computes else (rows[0], weight)
+
+    model, rows = Weights().eval(), data(3, 4)
+    model.computes = computes
+    fast, wanted = compiled(model), 2 * model.linear.weight.detach()
+    with torch.no_grad():
+        fast(rows)[1].mul_(2)
+        torch.testing.assert_close(model.linear.weight.detach(), wanted)
+        torch.testing.assert_close(fast(rows), model(rows))
+    assert len(programs) == 1

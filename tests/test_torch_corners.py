@@ -105,6 +105,7 @@ def test_a_maximum_of_minus_infinity_is_that_where_windows_begin_outside_of_the_
 
 def test_the_transpose_of_a_scalar_is_the_scalar() -> None:
     assert kept(lambda _, x: x.sum().t() + 1, data(2, 3)) == []
+    assert kept(lambda _, x: x.sum().transpose(0, -1) * 2, data(2, 3)) == []
     assert kept(lambda _, x: x.sum(1).t() * x[:, 0].permute(0), data(2, 3)) == []
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from marks import parametrized
@@ -13,6 +15,7 @@ from polydl.models.kernels import as_written
 pytest.importorskip("torch")
 
 import torch
+from torch import nn
 from torch_models import check, data, with_statistics
 from torch_networks import GPT, NETWORKS
 from written_nests import keep_nests_as_written, replace_kernels
@@ -70,3 +73,24 @@ def test_the_choice_between_kernels_and_pytorch_is_remembered(
     stored.write_text("{}")
     with pytest.raises(AssertionError, match="timed again"):
         optimize(other, data(*shape), threads=1, records=tmp_path)
+
+
+def test_what_one_kernel_computes_in_several_places_is_timed_where_pytorch_has_other_operators(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from polydl.torch import comparison, optimize
+
+    timed: list[list[str]] = []
+
+    def seconds(group: Sequence[Any], *_: object) -> float:
+        timed.append([str(node.target) for node in group])
+        return 1.0
+
+    monkeypatch.setattr(comparison, "_seconds", seconds)
+    first, second, last = (nn.Conv2d(16, 16, 3, padding=1) for _ in range(3))
+    model = with_statistics(nn.Sequential(first, second, nn.BatchNorm2d(16), last))
+    report = optimize(model.eval(), data(1, 16, 6, 6), threads=1, records=False).report()
+    plain, normalized, _ = (each.kernel for each in report.operators if each.operator.startswith("convolution"))
+    assert plain == normalized
+    alone, folded = ["aten.conv2d.default"], ["aten.conv2d.default", "aten.batch_norm.default"]
+    assert sorted(timed, key=len) == [alone, alone, folded]

@@ -20,8 +20,7 @@ def lines(kernel: KernelSource, toolchain: Toolchain, names: Mapping[FileKind, P
     """Shell lines for the emitted C's folder, by what they make: an object, a shared library, a program with it."""
     source, library = names["c"].name, names["library"].name
     target = names["c"].with_suffix(".o").name
-    threads = tuple(flag for flag in toolchain.flags if flag == _OPENMP)
-    link = (*threads, *toolchain.emitted_link_flags(kernel))
+    link = (*toolchain.openmp_flags, *toolchain.emitted_link_flags(kernel))
     return {
         "object": toolchain.compile_line(kernel, source, target),
         "program": " ".join((toolchain.command, "program.c", target, *link, "-o", "program")),

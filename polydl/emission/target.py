@@ -37,7 +37,7 @@ class TargetProcessors:
     #: as the compiler calls them
     march: str
     toolchain: Toolchain
-    #: the machine at hand, with vectors and instruction sets of these processors
+    #: the machine at hand, with vectors and instruction sets of these processors; another one if it lacks any of them
     machine: Machine
     #: names of the microkernels that they can run
     microkernels: tuple[str, ...]
@@ -51,13 +51,22 @@ class TargetProcessors:
         macros, present = toolchain.macros(), native.macros()
         lacking = tuple(name for name in used_sets(macros) if name not in used_sets(present))
         width, widest = _vector_bytes(macros), _vector_bytes(present)
-        kernels = []
+        known = {_plain(macro) for macro in macros}
+        kernels: list[str] = []
+        needed: set[str] = set()
         for name in registry.names("microkernels"):
             kernel = registry.load("microkernels", name)
             # A library makes code for the processor that it runs on.
-            if kernel.macros <= macros and (not kernel.library or (width == widest and not lacking)):
+            if {_plain(macro) for macro in kernel.macros} <= known and (
+                not kernel.library or (width == widest and not lacking)
+            ):
                 kernels.append(name)
-        return TargetProcessors(march, toolchain, _restricted(machine, macros, width), tuple(kernels), lacking)
+                needed |= kernel.macros
+        target = _restricted(machine, macros, needed, width)
+        if lacking or not {_plain(macro) for macro in needed} <= {_plain(macro) for macro in present}:
+            # What its microkernels need is not asked of the processor at hand.
+            target = replace(target, name=march, at_hand=False)
+        return TargetProcessors(march, toolchain, target, tuple(kernels), lacking)
 
     @staticmethod
     def of(machine: Machine, compiler: str | None = None) -> TargetProcessors:
@@ -113,11 +122,15 @@ def _vector_bytes(macros: Collection[str]) -> int:
     return next((size for macro, size in _VECTORS.items() if macro in macros), _LEAST_VECTOR)
 
 
-def _restricted(machine: Machine, macros: Collection[str], vector_bytes: int) -> Machine:
-    """The machine with the instruction sets and the vectors of the compiler's target."""
+def _restricted(machine: Machine, macros: Collection[str], needed: Collection[str], vector_bytes: int) -> Machine:
+    """The machine with the instruction sets and the vectors of the compiler's target.
+
+    Those that microkernels have ``needed`` are among them, too, such as tile registers, which compilers don't use.
+    """
     known = {_plain(macro) for macro in macros}
     added = (name.lower().replace("-", "_").replace(".", "_") for name in used_sets(macros))
-    isa = [*(name for name in machine.isa if _plain(name) in known), *added]
+    further = (macro.strip("_").lower() for macro in needed)
+    isa = [*(name for name in machine.isa if _plain(name) in known), *added, *further]
     if vector_bytes == machine.vector_bytes:
         return replace(machine, isa=tuple(sorted(set(isa))))
     share = vector_bytes / machine.vector_bytes

@@ -81,10 +81,10 @@ class Data:
         extent = dict(self.dominant).get(stream)
         for start in range(0, elements, CHUNK):
             key = (self.seed, stream, start // CHUNK, *((turn,) if turn else ()))
-            values = self._draw(key, dtype, min(CHUNK, elements - start))
+            values = self._draw(key, self._drawn(dtype), min(CHUNK, elements - start))
             if extent is not None:
                 values[-start % (extent + 1) :: extent + 1] += extent
-            yield start, values
+            yield start, bfloat16.from_float(values) if is_bfloat16(dtype) else values.astype(dtype, copy=False)
 
     def _neighbours(self, values: Values, place: tuple[int, int]) -> Values:
         """Zeros stay as they are: their neighbours would be subnormal."""
@@ -96,15 +96,18 @@ class Data:
         moved: Values = np.nextafter(values, towards)
         return moved
 
+    def _drawn(self, dtype: np.dtype[Any]) -> np.dtype[Any]:
+        """The type of the numbers that are drawn for an array, so that what is added to them rounds alike in all."""
+        if is_bfloat16(dtype) or (self.widened and dtype == np.float64):
+            return np.dtype(np.float32)
+        return np.dtype(np.float64) if self.widened and dtype == np.longdouble else dtype
+
     def _draw(self, key: tuple[int, ...], dtype: np.dtype[Any], count: int) -> Values:
         generator = default_rng(key)
-        if is_bfloat16(dtype):
-            return bfloat16.from_float(self._draw(key, np.dtype(np.float32), count))
         if dtype.kind == "b":
             return generator.integers(0, 2, count).astype(dtype)
         if dtype.kind == "f":
-            single = dtype.itemsize <= (8 if self.widened else 4)
-            unit = generator.random(count, np.float32 if single else np.float64)
+            unit = generator.random(count, np.float32 if dtype.itemsize <= 4 else np.float64)
             unit *= 2.0 if self.signed else 0.5
             unit += -1.0 if self.signed else 0.5
             if self.integers == "bytes":

@@ -15,7 +15,7 @@ import numpy as np
 from polydl import bfloat16
 from polydl.element_types import element_dtype
 from polydl.errors import ArgumentError, MissingComponentError, OptionError
-from polydl.ir.alignment import ALIGNMENT
+from polydl.execute.aligned import aligned_bytes
 from polydl.ir.interface import Interface
 from polydl.ir.scop import Array, Parameter, Scop
 from polydl.system.files import opened
@@ -163,7 +163,8 @@ class LoadedKernel:
     def prepare(self, *positional: Any, **constants: Any) -> PreparedKernel:
         """Prepare the constants: what is returned takes the other arguments, and runs with what was prepared.
 
-        Raises ArgumentError as a call does, OptionError if the kernel was made without constants.
+        Raises ArgumentError as a call does, OptionError if the kernel was made without constants, ResourceError where
+        memory lacks.
         """
         contents = Interface(self.name, "")
         if not self._constants or not hasattr(self._library, contents.prepare):
@@ -177,7 +178,7 @@ class LoadedKernel:
         size.restype, size.argtypes = ctypes.c_size_t, []
         fill.restype, fill.argtypes = None, [*self._types(wanted), ctypes.c_void_p]
         run.restype, run.argtypes = None, [*self._types(self._parameters), ctypes.c_void_p]
-        buffer = _aligned(size())
+        buffer = aligned_bytes(size())
         values = self._values(wanted, given)
         for name in self._globals.keys() & given.keys():
             array = _checked(name, given[name], self._globals[name], False)
@@ -280,13 +281,6 @@ class PreparedKernel:
 
     def __repr__(self) -> str:
         return f"<{self._kernel!r} with {', '.join(self._constants)} prepared in {self.prepared_bytes:,} bytes>"
-
-
-def _aligned(size: int) -> np.ndarray[Any, Any]:
-    """So many bytes of memory that begin at a multiple of the alignment of what is prepared."""
-    memory = np.empty(size + ALIGNMENT, np.uint8)
-    start = -memory.ctypes.data % ALIGNMENT
-    return memory[start : start + size]
 
 
 def _scalar_type(array: Array) -> Any:

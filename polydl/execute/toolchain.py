@@ -22,8 +22,9 @@ from polydl.system.full_disk import DISK_FULL, disk_full
 from polydl.system.process_group import run_in_group
 from polydl.vector_functions import SCALAR_MATH, arguments, prototypes
 
+_OPENMP = "-fopenmp"
 # The second is for compilers that know the processor by -mcpu alone, as some do for ARM.
-_FLAGS = (("-O3", "-march=native", "-fopenmp"), ("-O3", "-mcpu=native", "-fopenmp"))
+_FLAGS = (("-O3", "-march=native", _OPENMP), ("-O3", "-mcpu=native", _OPENMP))
 # A nest may call sqrtf or expf.
 _LIBRARIES = ("-lm",)
 _FAST_MATH = "-ffast-math"
@@ -115,6 +116,11 @@ class Toolchain:
         return ("-fno-ivopts",) if self.kind == "gcc" else ()
 
     @property
+    def openmp_flags(self) -> tuple[str, ...]:
+        """Its flags that link OpenMP's library, which may be another version's in a folder of its own."""
+        return tuple(flag for flag in self.flags if flag == _OPENMP or flag.startswith("-L"))
+
+    @property
     def cautious(self) -> Toolchain:
         """The same compiler with ``-O2`` for ``-O3``: for a nest that it gets wrong."""
         return replace(self, flags=tuple("-O2" if flag == "-O3" else flag for flag in self.flags))
@@ -125,7 +131,7 @@ class Toolchain:
         if suffix == ".so" and _FAST_MATH in kernel.compile_flags:
             # Linked with the flag, the library would have its whole process take subnormal numbers as zeros.
             target = Path(output).with_suffix(".o")
-            link = (*(flag for flag in self.flags if flag == "-fopenmp"), *self.emitted_link_flags(kernel))
+            link = (*self.openmp_flags, *self.emitted_link_flags(kernel))
             linked = shlex.join((self.command, "-shared", str(target), "-o", str(output), *link))
             return f"{self.compile_line(kernel, source, target)} && {linked}"
         kind = {".so": ("-shared", "-fPIC"), ".o": ("-c", "-fPIC")}.get(suffix, ())

@@ -23,7 +23,6 @@ from typing import Any
 
 import numpy as np
 
-from polydl import bfloat16
 from polydl.element_types import Values, element_dtype
 from polydl.execute.arrays import Buffer, Data
 from polydl.execute.comparison import compare, first_not_finite, store
@@ -188,8 +187,6 @@ class _WholeNumbers(Data):
 
     def _draw(self, key: tuple[int, ...], dtype: np.dtype[Any], count: int) -> Values:
         values = np.random.default_rng(key).integers(-2, 3, count)
-        if dtype.metadata:
-            return bfloat16.from_float(values.astype(np.float32))
         return values.astype(dtype) if dtype.kind == "f" else super()._draw(key, dtype, count)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from polydl.models.elementwise import ElementWise, Reorder
 from polydl.models.epilogue import Step
-from polydl.models.graph import Array, Graph, Kind, Operator
+from polydl.models.graph import Array, Graph, Kind, Operator, stored_in
 from polydl.models.matrices import Order, Transposition
 from polydl.models.moving import Extend
 
@@ -259,7 +259,7 @@ class GraphBuilder:
         provided = set(self._inputs)
         for value in outputs:
             rows = self.rows(value)
-            stored = self._stored(rows)
+            stored = stored_in(self._views, rows)
             if stored in provided:
                 copy = self.new_name(f"{value}.copy")
                 self._operators.append(Operator(ElementWise("copy"), (rows,), copy))
@@ -279,17 +279,12 @@ class GraphBuilder:
 
     def _needed(self, outputs: Sequence[str]) -> tuple[Operator, ...]:
         """The operators that the outputs depend on."""
-        wanted, kept = {self._stored(each) for each in outputs}, []
+        wanted, kept = {stored_in(self._views, each) for each in outputs}, []
         for operator in reversed(self._operators):
             if operator.output in wanted:
                 kept.append(operator)
-                wanted.update(self._stored(each) for each in operator.inputs)
+                wanted.update(stored_in(self._views, each) for each in operator.inputs)
         return tuple(reversed(kept))
-
-    def _stored(self, value: str) -> str:
-        while value in self._views:
-            value = self._views[value]
-        return value
 
 
 def _in_order(extents: Sequence[int], order: Order) -> tuple[int, ...]:

@@ -127,6 +127,11 @@ class Graph:
 
     def stored(self, value: str) -> str:
         """The value in whose memory a value lies."""
-        while value in self.views:
-            value = self.views[value]
-        return value
+        return stored_in(self.views, value)
+
+
+def stored_in(views: Mapping[str, str], value: str) -> str:
+    """The value in whose memory a value lies; ``views`` are as those of a graph."""
+    while value in views:
+        value = views[value]
+    return value

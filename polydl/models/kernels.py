@@ -21,6 +21,7 @@ from polydl.system.sandbox import inside, is_sandboxed
 
 if TYPE_CHECKING:
     from polydl.optimization.optimized import Optimization
+    from polydl.outcome.baselines import Baseline
 
 #: What stands in the C text for the function's name, which is a digest of the text.
 PLACE_OF_NAME = "kernel"
@@ -167,6 +168,7 @@ def _optimized(path: Path, constants: tuple[str, ...], setting: ModelSetting) ->
         out=path.parent / "out",
         calibrate=True,
     )
+    result = _with_one_openmp(result, path.parent / "out")
     kept = _description(result)
     best = OperatorKernel(path.stem, result.source, **kept)
     best = replace(best, compiled=object_of(best))
@@ -183,6 +185,23 @@ def _optimized(path: Path, constants: tuple[str, ...], setting: ModelSetting) ->
             # It is a kernel all the same.
             warnings.warn(f"the next time optimizes {best.function} again: {error}", stacklevel=2)
     return best
+
+
+def _with_one_openmp(result: Optimization, folder: Path) -> Optimization:
+    """A result whose winner has threads of the model's own compiler, or none: a model links one library of OpenMP's.
+
+    Where the plain nest wins with others, what is fastest without them is emitted in its place.
+    """
+    from polydl.emission.emit import write_winner
+
+    def fits(baseline: Baseline) -> bool:
+        return baseline.build.threads == 1 or baseline.build.toolchain == result.toolchain
+
+    if result.plain is None or fits(result.plain):
+        return result
+    fitting = replace(result, baselines=tuple(filter(fits, result.baselines)))
+    files = write_winner(fitting, folder)
+    return replace(fitting, files=files.paths, library_sha256=files.library_sha256)
 
 
 def object_of(kernel: OperatorKernel) -> bytes:
@@ -220,6 +239,7 @@ def _question(path: Path, constants: tuple[str, ...], setting: ModelSetting) -> 
 
 def _description(result: Optimization) -> dict[str, Any]:
     """What is kept of an optimization beside its files."""
+    from polydl.codegen.dealt import without_dealing
     from polydl.emission.linking import lines
     from polydl.emitted_names import emitted_names
     from polydl.plan.step_words import variant_in_words
@@ -229,7 +249,7 @@ def _description(result: Optimization) -> dict[str, Any]:
     assert best is not None
     assert toolchain is not None
     if plain is not None:
-        line = lines(plain.build.kernel, plain.build.toolchain, names)["object"]
+        line = lines(without_dealing(plain.build.kernel), plain.build.toolchain, names)["object"]
         return {"object_line": line, "seconds": plain.seconds, "choice": f"the loops as they are, {plain.name}"}
     line = lines(best.kernel, toolchain, names)["object"]
     words = "; ".join(variant_in_words(result.scop, best.ranked.variant)) or "no step"

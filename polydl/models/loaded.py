@@ -14,13 +14,12 @@ from typing import Any, Never, SupportsIndex
 import numpy as np
 
 from polydl.errors import ArgumentError, OptionError, ResourceError
-from polydl.ir.alignment import ALIGNMENT
+from polydl.execute.aligned import Bytes, aligned_bytes
 from polydl.models.graph import Array
 from polydl.models.manifest import MANIFEST, Manifest, read_manifest
 from polydl.system.files import opened, write_together
 from polydl.system.shared_library import loaded_library
 
-_Bytes = np.ndarray[tuple[int], np.dtype[np.uint8]]
 # Of a model that takes little time.
 _MOST_CALLS = 100
 _SAVE_AGAIN = "save the model again"
@@ -110,7 +109,7 @@ class LoadedModel:
         """Their addresses; the memory is the calling thread's."""
         memory = getattr(self._threads, "memory", None)
         if memory is None:
-            memory = self._threads.memory = _aligned(self.manifest.memory_bytes)
+            memory = self._threads.memory = aligned_bytes(self.manifest.memory_bytes)
             self._prepare(memory.ctypes.data)
             self._threads.addresses = (self._weights.ctypes.data, memory.ctypes.data)
         addresses: tuple[int, int] = self._threads.addresses
@@ -182,7 +181,7 @@ def _check_functions(library: ctypes.CDLL, manifest: Manifest, path: Path) -> No
             raise OptionError(f"{path}: {name}() is {function()}, and {MANIFEST} has {size}", remedy=_BUILD_AGAIN)
 
 
-def _content(path: Path, size: int, digest: str, remedy: str, further: int = 0) -> _Bytes:
+def _content(path: Path, size: int, digest: str, remedy: str, further: int = 0) -> Bytes:
     """The bytes of a file, and room for so many further ones.
 
     Raises OptionError with the remedy unless it has just so many, with that SHA-256, ResourceError where memory lacks.
@@ -192,20 +191,10 @@ def _content(path: Path, size: int, digest: str, remedy: str, further: int = 0) 
             present = os.fstat(file.fileno()).st_size
             if present != size:
                 raise OptionError(f"{path} has {present} bytes and must have {size}", remedy=remedy)
-            content = _aligned(size + further)
+            content = aligned_bytes(size + further)
             count = file.readinto(content[:size].data)
     except OSError as error:
         raise OptionError(f"{path}: {error.strerror}", remedy=remedy) from None
     if count != size or sha256(content[:size].data).hexdigest() != digest:
         raise OptionError(f"{path} is not the file that was saved: its SHA-256 is another", remedy=remedy)
     return content
-
-
-def _aligned(size: int) -> _Bytes:
-    """Bytes from a multiple of the alignment on."""
-    try:
-        content = np.empty(size + ALIGNMENT, np.uint8)
-    except (MemoryError, ValueError):
-        raise ResourceError(f"{size} bytes don't fit into memory", remedy="free some memory") from None
-    first = -content.ctypes.data % ALIGNMENT
-    return content[first : first + size]

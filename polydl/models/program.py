@@ -185,7 +185,8 @@ def _compile(name: str, kernels: Sequence[OperatorKernel], folder: Path) -> byte
     """Compile all C of the folder into one library there, but for the kernels that are compiled already."""
     toolchain = Toolchain.find()
     objects = " ".join(f"{each.function}_polydl.o" for each in kernels)
-    link = f"{toolchain.command} -O2 -fopenmp -shared -fPIC {name}.c {objects} -o lib{name}.so -lm"
+    threads = " ".join(toolchain.openmp_flags)
+    link = f"{toolchain.command} -O2 {threads} -shared -fPIC {name}.c {objects} -o lib{name}.so -lm"
     lines = [*(each.object_line for each in kernels), link, *_entering(f"lib{name}.so")]
     write_atomically(folder / "build.sh", _script(lines))
     with temporary_directory() as build:

@@ -21,7 +21,7 @@ POLYDL_API double polydl_seconds(void);
 POLYDL_API const char *polydl_isa(void);
 POLYDL_API size_t polydl_vector_bytes(void);
 
-/* GFLOPS (fp32, a multiply-add counts 2) of the calling core over `iterations` rounds of 16
+/* GFLOPS (fp32, a multiply-add counts 2) of the calling core over `iterations` rounds of 12
    independent vector multiply-adds. 100000 rounds take some 0.3 to 1 ms. */
 POLYDL_API double polydl_fma_gflops(long iterations);
 

@@ -49,8 +49,8 @@ class ShapedGraph:
 
     @property
     def uses(self) -> Counter[str]:
-        """How often each value is needed; an output counts once."""
-        return Counter([*(name for node in self.nodes for name in node.inputs), *self.outputs])
+        """How often each value is needed; an output counts once, and what is left out has no entry."""
+        return Counter([*(name for node in self.nodes for name in node.inputs if name), *self.outputs])
 
 
 def needed(nodes: Sequence[Node], outputs: Sequence[str]) -> tuple[Node, ...]:
@@ -59,5 +59,5 @@ def needed(nodes: Sequence[Node], outputs: Sequence[str]) -> tuple[Node, ...]:
     for node in reversed(nodes):
         if wanted & set(node.outputs):
             kept.append(node)
-            wanted.update(node.inputs)
+            wanted.update(filter(None, node.inputs))
     return tuple(reversed(kept))

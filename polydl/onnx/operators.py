@@ -136,7 +136,7 @@ def _layer_norm(t: Translation) -> None:
 def _group_norm(t: Translation) -> None:
     """Weight and bias, if there are any, have an element for each channel."""
     value, groups = t.value(), int(t.attribute("num_groups"))
-    channels = t.builder.shape(value)[1]
+    channels = _channels(t)
     need(channels % groups == 0, f"{channels} channels are no {groups} groups")
     weight, bias = (t.numbers(position) if t.has(position) else None for position in (1, 2))
     fits = all(array is None or array.shape == (channels,) for array in (weight, bias))
@@ -144,8 +144,13 @@ def _group_norm(t: Translation) -> None:
     add_group_norm(t.builder, t.name, value, groups, weight, bias, float(t.attribute("epsilon", 1e-5)))
 
 
+def _channels(t: Translation) -> int:
+    need(len(t.shape) > 1, "it is not over images")
+    return t.shape[1]
+
+
 def _instance_norm(t: Translation) -> None:
-    value, channels = t.value(), t.shape[1]
+    value, channels = t.value(), _channels(t)
     weight, bias = t.numbers(1), t.numbers(2)
     need(weight.shape == bias.shape == (channels,), f"its constants have not {channels} elements each")
     add_group_norm(t.builder, t.name, value, channels, weight, bias, float(t.attribute("epsilon", 1e-5)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -121,13 +122,38 @@ class Measuring:
         self._executor = executor
         self._plain = plain
         with clock.stage("compile"):
-            self._picked = [(entry, kernel(space.apply(entry[1].variant), machine.vector_bytes)) for entry in chosen]
+            self._picked = self._with_kernels(chosen)
         self._known: dict[str, Record] = {}
         self._begun: dict[str, Record] = {}
         self._damaged: tuple[Damage, ...] = ()
         self._unread: RecordsError | None = None
         self._answers: dict[str, Measurement] = {}
         self._recorder: Recorder | None = None
+
+    def _with_kernels(
+        self, chosen: Sequence[tuple[int, RankedVariant]]
+    ) -> list[tuple[tuple[int, RankedVariant], KernelSource]]:
+        """The picks and their kernels. One that isl proves illegal is left out, which a warning says.
+
+        Raises IllegalVariantError if that leaves none.
+        """
+        picked: list[tuple[tuple[int, RankedVariant], KernelSource]] = []
+        refusals: list[IllegalVariantError] = []
+        for entry in chosen:
+            try:
+                picked.append((entry, self._kernel(entry)))
+            except IllegalVariantError as error:
+                refusals.append(error)
+                if self._further is not None:
+                    self._further.refuse(entry[1].variant)
+        if refusals and not picked:
+            raise refusals[0]
+        for refusal in refusals:
+            warnings.warn(f"a pick is left out: {refusal.message}", stacklevel=4)
+        return picked
+
+    def _kernel(self, entry: tuple[int, RankedVariant]) -> KernelSource:
+        return kernel(self._space.apply(entry[1].variant), self._machine.vector_bytes)
 
     def run(self, directory: Path) -> None:
         """Compile in ``directory``, verify and time what is not known yet, and what is proposed further."""
@@ -234,7 +260,7 @@ class Measuring:
             batch: list[tuple[tuple[int, RankedVariant], KernelSource]] = []
             for entry in proposed:
                 try:
-                    batch.append((entry, kernel(self._space.apply(entry[1].variant), self._machine.vector_bytes)))
+                    batch.append((entry, self._kernel(entry)))
                 except IllegalVariantError:
                     further.refuse(entry[1].variant)
             if batch:

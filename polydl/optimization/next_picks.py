@@ -33,7 +33,8 @@ class NextPicks:
         wider = picks(ranking, (1 + _BATCHES) * count) if count else ()
         alike = (place for place in enumerate(ranking.entries, 1) if keeps_loops(place[1].variant))
         waiting = [*islice(alike, 1 if count else 0), *wider]
-        self._waiting = [place for place in dict(waiting).items() if place[0] not in first]
+        new = [place for place in dict(waiting).items() if place[0] not in first]
+        self._waiting = new[: _BATCHES * count]
         self._count = count
         self._plain_wins = False
 

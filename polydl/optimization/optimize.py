@@ -222,12 +222,13 @@ def optimize(
             result = _emitted(result, folder)
             return replace(result, seconds=clock.total())
         further = further_picks(ranked, chosen, selection, clock)
+        # With a budget, or with all variants, it takes as long as the caller wants.
+        policy = timing_policy(timeout_seconds, cold=cold, limited=limit is None and selection.count > 0)
         measuring = Measuring(
             space,
             chosen,
             ranked.machine,
-            # With a budget, or with all variants, it takes as long as the caller wants.
-            timing_policy(timeout_seconds, cold=cold, limited=limit is None and selection.count > 0),
+            policy,
             platform.toolchain,
             platform.runs,
             seed=seed,
@@ -246,7 +247,7 @@ def optimize(
             if not result.interrupted:
                 with clock.stage("run"):
                     result = result if executor is not None else with_exactness(result, seed)
-                    result = with_unprepared(result, platform.runs, seed)
+                    result = with_unprepared(result, platform.runs, policy, seed)
             result = _emitted(result, folder)
         except KeyboardInterrupt:
             if result.interrupted or result.winner is None:

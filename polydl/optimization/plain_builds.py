@@ -6,6 +6,7 @@ independent, directives. All are verified and timed beside the candidates, as on
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,7 +21,7 @@ from polydl.errors import AnalysisError, MissingComponentError, OptionError
 from polydl.execute.contract import Built, Executor, ProgressCallback
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
-from polydl.ir.numerics import Numerics, keeps_products, reassociates
+from polydl.ir.numerics import Numerics, keeps_precision, keeps_products, reassociates
 from polydl.ir.scop import Scop
 from polydl.outcome.baselines import PlainBuild
 from polydl.plan.rewriting import as_written
@@ -28,6 +29,13 @@ from polydl.plan.rewriting import as_written
 _FLOATING = frozenset({"float", "double", "long double", "_Float16"})
 # What lets a compiler reorder sums and leaves products, infinities and NaNs what they are.
 _REASSOCIATED = ("-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math")
+# By compiler and processor: what takes -ffast-math's leave to estimate reciprocals, and those of roots. gcc knows no
+# such flag on ARM.
+_WITHOUT_ESTIMATES = {
+    ("gcc", "x86_64"): ("-mno-recip",),
+    ("clang", "x86_64"): ("-mrecip=none",),
+    ("clang", "aarch64"): ("-mrecip=none",),
+}
 
 
 def plain_builds(scop: Scop, toolchain: Toolchain, threads: int, level: Numerics) -> tuple[PlainBuild, ...]:
@@ -41,12 +49,13 @@ def plain_builds(scop: Scop, toolchain: Toolchain, threads: int, level: Numerics
     where it is installed.
     """
     plain = original(scop)
-    fast = fast_flags(level) if _rounds(scop) else ()
+    rounds = _rounds(scop)
     written = own_threads(scop, threads)
     further = _further(scop, plain, threads, level)
     builds: list[PlainBuild] = []
     for compiler in (toolchain, *_others(toolchain)):
         kind = "" if compiler is toolchain else f"-{compiler.kind}-{compiler.version}"
+        fast = _emitted_flags(level, compiler) if rounds else ()
         for word, flags in dict.fromkeys((("original", ()), ("plain" if fast else "original", fast))):
             name = f"{word}{kind}"
             builds.append(replace(_build(name, plain, compiler, flags), threads=written))
@@ -103,6 +112,17 @@ def fast_flags(level: Numerics) -> tuple[str, ...]:
     if not reassociates(level):
         return ()
     return _REASSOCIATED if keeps_products(level) else ("-ffast-math",)
+
+
+def _emitted_flags(level: Numerics, compiler: Toolchain) -> tuple[str, ...]:
+    """``fast_flags``, without estimates of reciprocals unless the level is ``fast``.
+
+    Newton's step makes NaN of the estimates of 1/0 and 1/inf, and with them of a sigmoid of -100.
+    """
+    flags = fast_flags(level)
+    if keeps_products(level) or not keeps_precision(level):
+        return flags
+    return (*flags, *_WITHOUT_ESTIMATES.get((compiler.kind, platform.machine()), ()))
 
 
 def build_all(

@@ -15,6 +15,7 @@ import torch
 
 from polydl.errors import OptionError, PolydlError
 from polydl.torch.model import optimize
+from polydl.torch.shared_memory import separate_results
 
 _OPTIONS = ("threads", "budget", "numerics", "fewer_products", "element", "records", "compare", "progress")
 
@@ -60,12 +61,15 @@ class _Graph:
     PyTorch calls the same graph with the parameters of any instance of a class, and with the same after they were
     changed. But for the first, a program is made at the second call with the same constants in the same state, so that
     none is made for what changes from call to call. It is given up when one of them is gone.
+
+    Raises UnsupportedConstructError as ``separate_results`` does.
     """
 
     def __init__(
         self, graph: torch.fx.GraphModule, constants: Sequence[int], inputs: int, options: Mapping[str, Any]
     ) -> None:
         self._graph = graph
+        self._separate = separate_results(graph)
         self._constants = tuple(constants)
         self._users = tuple(number for number in range(inputs) if number not in self._constants)
         self._options = options
@@ -95,10 +99,10 @@ class _Graph:
 
     def _program(self, inputs: Sequence[Any]) -> Callable[..., Any]:
         constants = {number: inputs[number] for number in self._constants}
-        users = self._users
-        frozen = _Frozen(self._graph, constants, len(inputs)).eval()
+        users, separate = self._users, self._separate
+        frozen = _Frozen(separate.graph, constants, len(inputs)).eval()
         fast = optimize(frozen, [inputs[number] for number in users], **self._options)
-        return lambda *given: fast(*(given[number] for number in users))
+        return lambda *given: separate.shared(fast(*(given[number] for number in users)), given)
 
     def _remember(self, constants: Sequence[torch.Tensor], run: Callable[..., Any] | None) -> None:
         identity = _identity(constants)
@@ -144,12 +148,11 @@ def compile_graph(
         return _itself(graph, "its sizes are symbols (compile it with dynamic=False)")
     if any(example_inputs[number].is_inference() for number in constants):
         return _itself(graph, "its parameters are of inference mode (make the model outside of it)")
-    programs = _Graph(graph, constants, len(example_inputs), given)
     try:
+        programs = _Graph(graph, constants, len(example_inputs), given)
         programs.prepare(example_inputs)
     except PolydlError as error:
         return _itself(graph, error.message)
-
     return programs
 
 

@@ -35,7 +35,8 @@ def kept_for_speed(
     nodes = {node.name: node for node in program.nodes if node.op == "call_function"}
     times: dict[str, float] = {}
     kept: dict[str, str] = {}
-    measured: dict[tuple[str, ...], float] = {}
+    # By the kernels, and by PyTorch's operators, of which one kernel may compute more in one place than in another.
+    measured: dict[tuple[tuple[str, ...], tuple[str, ...]], float] = {}
     for step in steps:
         if isinstance(step, Kept):
             continue
@@ -44,9 +45,10 @@ def kept_for_speed(
             group = [nodes[name] for name in unit.sources if name in nodes]
             chosen = [kernels[nest] for nest in unit.nests]
             functions = tuple(kernel.function for kernel in chosen)
-            if functions not in measured:
-                measured[functions] = _seconds(group, program.parameters, machine.threads, _channels_last)
-            library = times[functions[-1]] = measured[functions]
+            same = functions, tuple(str(node.target) for node in group)
+            if same not in measured:
+                measured[same] = _seconds(group, program.parameters, machine.threads, _channels_last)
+            library = times[functions[-1]] = measured[same]
             moved = sum(lowered.layouts[value].bytes for value in unit.values)
             leaving = seconds_of_a_call() + 2 * moved / machine.memory_bandwidth_bytes_per_second
             seconds = [kernel.seconds for kernel in chosen if kernel.seconds is not None]

@@ -152,11 +152,12 @@ def add_expand(t: Translation) -> None:
 
 
 def add_transpose(t: Translation) -> None:
-    """Two dimensions that change places."""
+    """Two dimensions that change places; a scalar, which has none, stays as it is."""
     rank = len(t.shape)
     dimensions = list(range(rank))
-    first, second = (t.dimension(name, rank) for name in ("dim0", "dim1"))
-    dimensions[first], dimensions[second] = second, first
+    if rank:
+        first, second = (t.dimension(name, rank) for name in ("dim0", "dim1"))
+        dimensions[first], dimensions[second] = second, first
     t.builder.add_transposed(t.name, t.value("self"), dimensions)
 
 
