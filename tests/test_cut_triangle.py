@@ -80,6 +80,13 @@ def test_other_sizes_and_loops_are_refused(tmp_path: Path) -> None:
             rewritten(nest, (step,))
 
 
+def test_triangles_of_one_row_are_refused(tmp_path: Path) -> None:
+    nest = parse(tmp_path, UPPER.replace("i < 48", "i < 16").replace("j < 49", "j < 17"))
+    assert len(rewritten(nest, (CutTriangle("S0", "j", "i", 2),)).scop.statements) == 4
+    with pytest.raises(IllegalVariantError, match="no squares down to 1 rows"):
+        rewritten(nest, (CutTriangle("S0", "j", "i", 1),))
+
+
 def test_dependences_between_parts_forbid_it(tmp_path: Path) -> None:
     nest = parse(tmp_path, JOINED)
     with pytest.raises(IllegalVariantError, match=r"dependence on `b` .* joins the parts"):

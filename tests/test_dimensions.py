@@ -12,6 +12,7 @@ from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Affine
 from polydl.match.linear_subscripts import dimensions, split
 from polydl.variants.rewrites.dimensions import Dimensions, dimension_steps, with_dimensions
+from polydl.variants.rewrites.pack import Pack, pack
 from polydl.variants.rewrites.winograd import Winograd
 
 LINEAR = Path(__file__).parent / "newcomer" / "conv_sizes.c"
@@ -89,6 +90,40 @@ def test_dimensions_that_a_subscript_leaves_are_refused() -> None:
     for array, extents in (("in", (16, 14, 10)), ("in", (2240,)), ("ch", (2, 2)), ("none", (2, 2))):
         with pytest.raises(IllegalVariantError):
             with_dimensions(scop, Dimensions(array, extents))
+
+
+@pytest.mark.parametrize(
+    ("extents", "word"),
+    [
+        ((10, 10), None),
+        ((9, 10), None),
+        ((11, 10), "too few elements"),
+        ((1000000, 10), "too few elements"),
+        ((3, 0), "too few elements"),
+        ((-1, -95), "too few elements"),
+    ],
+)
+def test_rows_that_an_array_does_not_have_are_refused(
+    extents: tuple[int, ...], word: str | None, tmp_path: Path
+) -> None:
+    path = tmp_path / "nest.c"
+    path.write_text(
+        "void f(float s[9], const float x[95])\n{\n  for (int i = 0; i < 9; ++i)\n    for (int j = 0; j < 10; ++j)\n"
+        "      s[i] += x[10 * i + j];\n}\n"
+    )
+    scop = pipeline.parse(path)
+    if word is not None:
+        with pytest.raises(IllegalVariantError, match=word):
+            with_dimensions(scop, Dimensions("x", extents))
+        return
+    shaped = with_dimensions(scop, Dimensions("x", extents))
+    step = Pack("S0", "x_shaped", (1, 0))
+    if extents == (9, 10):
+        assert pack(shaped, step).array("x_shaped_packed").extents == (10, 9)
+    else:
+        # The elements of the last row that are not there may be on a page that can't be read.
+        with pytest.raises(IllegalVariantError, match="ends beyond `x`"):
+            pack(shaped, step)
 
 
 def test_linear_subscripts_have_the_rewrites_that_arrays_have(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from computed import parse
+from computed import parse, separate
 from emitted_text import emitted_text
 from machines import detected
 
@@ -139,6 +139,24 @@ def test_plain_loops_around_the_reduction_hold_the_rest(tmp_path: Path) -> None:
     assert "if (" not in text
 
 
+@pytest.mark.parametrize(
+    ("steps", "reason"),
+    [
+        ((Attach("S2", "S1"), Attach("S3", "S2")), "S3 can't be attached to S2, which is attached itself"),
+        ((Attach("S2", "S2"),), "S2 can't be attached to S2"),
+        ((Attach("S2", "S1"), Attach("S2", "S0", "first")), "the nest of S2 is attached more than once"),
+    ],
+)
+def test_chains_are_attached_to_the_product_link_by_link(
+    tmp_path: Path, steps: tuple[Attach, ...], reason: str
+) -> None:
+    scop = parse(tmp_path, PRODUCT)
+    plan = pipeline.apply(scop, Variant((Attach("S2", "S1"), Attach("S3", "S1"))), machine=detected(threads=1)).plan
+    assert [each.follows for each in plan.nests] == [None, None, 1, 1]
+    with pytest.raises(IllegalVariantError, match=reason):
+        pipeline.apply(scop, Variant(steps), machine=detected(threads=1))
+
+
 def test_fusion_that_breaks_a_dependence_is_refused(tmp_path: Path) -> None:
     source = PRODUCT.replace("C[i][j] - b[j]", "C[i][j] - C[i][47 - j]")
     scop = parse(tmp_path, source)
@@ -164,3 +182,39 @@ def test_what_can_not_be_rewritten_says_why(old: str, new: str, word: str, tmp_p
     assert base is not None
     with pytest.raises(IllegalVariantError, match=word):
         rewritten(base, (Fuse(("S2", "S3"), (("j", "i"), ("j", "i")), (0, 0), 2),))
+
+
+@pytest.mark.parametrize(
+    ("body", "combined", "parallel", "refused"),
+    [
+        ("s[0] += A[i];", ("s",), True, None),
+        ("s[0] += A[i];", ("s",), False, "s"),
+        ("s[0] *= A[i];", ("s",), True, "s"),
+        ("s[0] += A[i];", ("s", "x"), True, "x"),
+        ("s[0] += A[i]; x[0] = s[0];", ("s",), True, "s"),
+    ],
+)
+def test_threads_of_fused_loops_add_up_sums_alone(
+    body: str, combined: tuple[str, ...], parallel: bool, refused: str | None, tmp_path: Path
+) -> None:
+    source = f"""
+void f(double s[1], double x[1], double y[50], const double A[50]) {{
+#pragma scop
+  for (int i = 0; i < 50; i++) {{ {body} }}
+  for (int i = 0; i < 50; i++) y[i] = 2 * A[i];
+#pragma endscop
+}}
+"""
+    base = separate(parse(tmp_path, source))
+    names = tuple(each.name for each in base.statements)
+    step = Fuse(names, (("i",),) * len(names), (0,) * len(names), 1, parallel, combined)
+    if refused is None:
+        assert rewritten(base, (step,)).scop.shared[0].combined == combined
+    else:
+        with pytest.raises(IllegalVariantError, match=f"`i` has no threads that can add up `{refused}`"):
+            rewritten(base, (step,))
+
+
+def test_a_fusion_of_nothing_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(IllegalVariantError, match="needs statements"):
+        rewritten(separate(parse(tmp_path, PRODUCT)), (Fuse((), (), (), 1),))

@@ -68,6 +68,22 @@ def test_zeros_of_other_elements_are_not_left_out(tmp_path: Path, zeroed: int, i
     assert (applied(scop, *steps).absorbed == {0: 1}) == is_left_out
 
 
+def test_zeros_stay_and_run_once_where_threads_add_up_what_follows(tmp_path: Path) -> None:
+    """Each thread begins with zeros of its own, to which what the output was is added at the end."""
+    zeros = "\n  for (int i = 0; i < 96; ++i)\n    for (int j = 0; j < 80; ++j) C[i][j] = 0;"
+    region = zeros + PRODUCT_REGION.format(rows=96, k="0", more=" < 64; ++k")
+    scop = read(tmp_path, f"void f(float C[96][80], {PRODUCT})", region)
+    product = (Attach("S0", "S1", "first"), Tile(1, "k", (16,)), UseMicrokernel(1, "c", "j", "i", "k"))
+    threads = Parallel(1, "k_t1", combined=("C",))
+    made = applied(scop, *product, Interchange(1, ("k_t1",)), threads)
+    assert made.absorbed == {}
+    assert kernel(made, 32).c.count("] = 0;") > 0
+    inside = (*product[:1], Tile(1, "i", (32,)), *product[1:], Interchange(1, ("k_t1", "i_t1")))
+    assert applied(scop, *inside).absorbed == {0: 1}
+    with pytest.raises(IllegalVariantError, match=r"from S0 .* to S1 .* by running `k_t1` in parallel"):
+        applied(scop, *inside, threads)
+
+
 def test_threads_add_up_sums_alone(tmp_path: Path) -> None:
     scop = read(tmp_path, "void f(double p[1], const double A[50])", "\n  for (int i = 0; i < 50; ++i) p[0] *= A[i];")
     with pytest.raises(IllegalVariantError, match="the threads of `i` in nest 0 can't add up `p`"):

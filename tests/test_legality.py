@@ -19,7 +19,7 @@ from polydl.errors import AnalysisError, IllegalVariantError
 from polydl.ir.schedule import Loop, Schedule
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Expression
-from polydl.ir.variant import Interchange, Parallel, Tile, UseMicrokernel, Variant
+from polydl.ir.variant import Interchange, Parallel, Tile, Unroll, UseMicrokernel, Variant
 from polydl.plan.plan import make_plan
 from polydl.poly import counting
 from polydl.poly.dependences import ORDERING_KINDS, dependences, in_any_order
@@ -384,6 +384,7 @@ def conv_nests() -> tuple[Scop, tuple]:  # type: ignore[type-arg]
         ((Parallel(0, "ofm_tile", inner="oj"),), "`oj` is not the next loop inside of `ofm_tile`"),
         ((UseMicrokernel(0, "c", "ofm", "ofm", "ifm"),), "different loops"),
         ((UseMicrokernel(0, "c", "ofm", "oi", "ifm"), UseMicrokernel(0, "c", "ofm", "oi", "ifm")), "more than one"),
+        ((Tile(0, "ki", (2,)), Unroll(0, "ki_t1"), Unroll(0, "ki")), "no loop `ki_t1` over single iterations"),
         ((Tile(0, "ki", (2,)), UseMicrokernel(0, "c", "ofm", "oi", "ifm", ("kj", "ki"))), "first batch loop"),
     ],
 )

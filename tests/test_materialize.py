@@ -90,6 +90,7 @@ EXACT = {
     "C[i][j] += rows[i] * A[i][k] * B[k][j];": "A",
     "C[i][j] += A[i][k] * (B[k][j] > 0 ? B[k][j] : 0);": "B",
     "C[i][j] += fmaxf(A[i][k], 0.0f) * B[k][j];": "A",
+    "C[i][j] += (A[i][k] * rows[i]) * (B[k][j] / columns[j] * alpha);": "AB",
 }
 OTHERWISE = {
     "C[i][j] += alpha * (A[i][k] * B[k][j]);": "A",
@@ -157,6 +158,22 @@ def test_integers_are_not_taken_apart(tmp_path: Path) -> None:
     first, _ = operands(halves, halves.statements[0])
     assert first.access.array == "A"
     assert [node.text for node in first.value.walk() if node.kind == "op"] == ["*", "/"]
+
+
+@pytest.mark.parametrize(
+    ("rest", "operations"),
+    [
+        ("(B[k][j] / columns[j] * columns[47 - j])", "+= * * /"),
+        ("-(B[k][j] * (columns[j] / columns[47 - j]))", "+= * - * /"),
+        ("-B[k][j]", "+= *"),
+    ],
+)
+def test_the_other_factors_stay_in_the_order_of_the_source(rest: str, operations: str, tmp_path: Path) -> None:
+    scop = rewritten(product(tmp_path, f"C[i][j] += (A[i][k] * rows[i]) * {rest};"), ()).scop
+    (operand, _) = operands(scop, scop.statements[0])
+    assert operand.exact
+    body = materialize(scop, Materialize("S0", "A")).statement("S0").body
+    assert " ".join(node.text for node in body.walk() if node.kind == "op") == operations
 
 
 def test_factors_that_are_written_later_are_refused(tmp_path: Path) -> None:

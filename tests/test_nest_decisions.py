@@ -13,16 +13,21 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from machines import machine_with
 from marks import parametrized
+from nest_factory import Work, make_scop
 
 from polydl import pipeline
+from polydl.ir.statement import AccessKind
 from polydl.variants.choice import Choice, runs
 from polydl.variants.decisions import Partial, complete, count, enumerate_all
 from polydl.variants.forms import Forms
+from polydl.variants.generation import generate, variant_of
 from polydl.variants.nest_facts import fixed_and_free
 from polydl.variants.nest_rules import CACHE_TILED_LOOPS
-from polydl.variants.parallel_loops import parallel_choices
+from polydl.variants.parallel_loops import ThreadedLoop, parallel_choices
 from polydl.variants.space import NestSpace
 
 PRODUCT = (
@@ -79,6 +84,11 @@ RECURRENCE = (
     """
   for (int i = 0; i < 20; i++) for (int j = 1; j < 24; j++) A[i][j] = B[i][j] + 0.5f * A[i][j - 1];""",
 )
+AGAINST_ROWS = (
+    "float A[24][24]",
+    """
+  for (int j = 1; j < 22; j++) for (int i = 0; i < 20; i++) A[i][j] = 0.5f * A[i + 1][j - 1] + A[i][j];""",
+)
 NESTS = {
     "product": (PRODUCT, 1, "c"),
     "product on two threads": (PRODUCT, 2, "c"),
@@ -92,6 +102,7 @@ NESTS = {
     "in place": (IN_PLACE, 1, "none"),
     "past the caches": (LARGE, 2, "none"),
     "recurrence": (RECURRENCE, 2, "none"),
+    "against rows": (AGAINST_ROWS, 2, "none"),
 }
 
 
@@ -306,3 +317,30 @@ def test_what_breaks_is_said_in_words() -> None:
 def test_another_loop_is_innermost_where_contiguous_ones_wait_for_the_iteration_before() -> None:
     assert nest_of("recurrence").innermost == {"i", "j"}
     assert nest_of("row of sums").innermost == {"j"}
+
+
+def test_a_contiguous_loop_is_not_innermost_where_no_order_allows_it() -> None:
+    nest = nest_of("against rows")
+    assert nest.innermost == {"i"}
+    assert {choice.parallel for choice in nest.choices if choice.order == ("j", "i")} == {ThreadedLoop("i")}
+
+
+@st.composite
+def stencils(draw: st.DrawFn) -> Work:
+    """One statement that reads neighbours of the element that it writes, with dimensions and loops in any order."""
+    loops = ("i", "j", "k")[: draw(st.integers(2, 3))]
+    dimensions = draw(st.permutations(loops))
+    distances = draw(st.lists(st.tuples(*[st.integers(0, 2)] * len(loops)), min_size=1, max_size=3))
+    accesses: list[tuple[AccessKind, str, tuple[str, ...]]] = [("write", "A", tuple(f"{i} + 1" for i in dimensions))]
+    for distance in distances:
+        accesses.append(("read", "A", tuple(f"{i} + {far}" for i, far in zip(dimensions, distance, strict=True))))
+    return Work("S0", tuple((name, 0, 4) for name in loops), tuple(accesses))
+
+
+@given(stencils())
+def test_every_stencil_has_a_choice_and_the_source_order_among_its_variants(work: Work) -> None:
+    space = pipeline.space_on(make_scop([work]), machine_with(2, 64))
+    [nest] = space.spaces
+    assert nest.choices
+    generation = generate(space, max_variants=8, seed=0)
+    assert generation.variants[0].id == variant_of(space, [nest.default(nest.shapes[0])]).id

@@ -22,7 +22,7 @@ from polydl.variants.rewrites.accesses import visits_once
 from polydl.variants.rewrites.fuse import Fuse
 from polydl.variants.rewrites.pack_panels import PACK_PANELS, PackPanels, pack_panels
 from polydl.variants.rewrites.pack_tiles import PACK_TILES, PackTiles
-from polydl.variants.rewrites.split import Split, split
+from polydl.variants.rewrites.split import Blocked, Split, split, splits_of
 
 PRODUCT = """
 void f(float C[112][1152], const float A[112][1280], const float B[1280][1152]) {
@@ -49,6 +49,27 @@ void f(float y[64][48], float sum[64], float most[64], const float x[64][48]) {
   }
 #pragma endscop
 }
+"""
+
+
+# Both statements of the first nest, and that of the last one, write the product's output.
+BEGUN = """
+void f(float C[32][48], const float A[32][20], const float B[20][48], const float b[48], const float z[32][48]) {{
+#pragma scop
+  for (int i = 0; i < 32; i++)
+    for (int j = 0; j < 48; j++) {{
+      C[i][j] = b[j];
+      C[i][j] += z[i][j];
+    }}
+  for (int i = 0; i < 32; i++)
+    for (int j = 0; j < 48; j++)
+      for (int k = 0; k < 20; k++)
+        C[i][j] += A[i][k] * B[k][j];
+  for (int i = 0; i < 32; i++)
+    for (int j = {last})
+      C[i][j] *= z[i][j];
+#pragma endscop
+}}
 """
 
 
@@ -85,6 +106,17 @@ def test_statements_inside_a_split_loop_are_split_together(tmp_path: Path) -> No
     # A statement that has its loops to itself is split by itself.
     inner = split(scop, Split("S2", "j", 4))
     assert inner.statement("S2").iterators == ("i", "j_block", "j")
+
+
+@pytest.mark.parametrize(("last", "names"), [("0; j < 48; j++", ["S2", "S0", "S3"]), ("47; j >= 0; j--", ["S2", "S0"])])
+def test_other_writers_of_the_output_are_split_once_and_where_they_can_be(
+    last: str, names: list[str], tmp_path: Path
+) -> None:
+    scop = separate(parse(tmp_path, BEGUN.format(last=last)))
+    steps = splits_of(scop, scop.statement("S2"), 1, 16)
+    assert steps == [Split(name, "j", 16) for name in names]
+    after = Blocked(scop).after(steps).scop
+    assert after.statement("S1").depth == 3
 
 
 def test_fusions_in_blocks_take_nests_of_several_statements(tmp_path: Path) -> None:
@@ -125,6 +157,7 @@ def test_panels_have_a_dimension_for_each_loop(product: Scop) -> None:
         (PackPanels("S1", "C", ("i", "j")), "once|written"),
         (PackPanels("S1", "B", ("k",)), "each element"),
         (PackPanels("S1", "B", ("i", "k", "j")), "each element"),
+        (PackPanels("S1", "B", ("k", "j", "k")), "each element"),
     ],
 )
 def test_panels_that_make_no_sense_are_refused(product: Scop, step: PackPanels, reason: str) -> None:

@@ -385,6 +385,10 @@ def test_it_is_proposed_with_the_other_variants_and_described(scops: dict[str, S
         ({"sizes": (8, 1)}, "two loops or more"),
         ({"sizes": (8, -1)}, "two loops or more"),
         ({"statements": ("S0",)}, "all statements that share an outermost loop"),
+        ({"statements": (), "rows": ()}, "all statements that share an outermost loop"),
+        ({"loops": (), "rows": ((), ()), "sizes": ()}, "two loops or more"),
+        # A word of isl, a loop over tiles of another one, an array, and what is no name.
+        *(({"loops": (name, "i")}, "have names of the statements' loops") for name in ("mod", "i_tile", "A", "2 t")),
     ],
 )
 def test_a_step_that_does_not_fit_is_refused(change: dict[str, object], reason: str, scops: dict[str, Scop]) -> None:

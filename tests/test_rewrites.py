@@ -135,6 +135,27 @@ def test_loops_that_do_not_run_on_are_not_coalesced(change: str, word: str | Non
             coalesce(base, step, dependences(base))
 
 
+def test_a_loop_is_not_coalesced_with_itself(tmp_path: Path) -> None:
+    source = """
+void f(float C[4][4][6], float t[1], const float A[4][4][5], const float B[5][6]) {
+#pragma scop
+  for (int b = 0; b < 4; b++)
+    for (int i = 0; i < 4; i++)
+      for (int k = 0; k < 5; k++)
+        for (int j = 0; j < 6; j++)
+          C[b][i][j] += A[b][i][k] * B[k][j];
+  for (int b = 0; b < 4; b++)
+    for (int j = 0; j < 6; j++)
+      t[0] += C[b][b][j];
+#pragma endscop
+}
+"""
+    base = separate(parse(tmp_path, source))
+    for step, name in ((Coalesce("S0", "b", "i"), "S1"), (Coalesce("S0", "k", "k"), "S0")):
+        with pytest.raises(IllegalVariantError, match=f"of {name} is no two loops"):
+            coalesce(base, step, dependences(base))
+
+
 def test_a_loop_that_is_not_there_is_not_coalesced(tmp_path: Path) -> None:
     base = separate(parse(tmp_path, POINTWISE))
     with pytest.raises(IllegalVariantError, match="no loops"):
@@ -270,6 +291,22 @@ def test_what_is_unfolded_has_a_row_for_each_column_of_the_filter(
 def test_an_unfolding_that_makes_no_sense_is_refused(step: Unfold, word: str, tmp_path: Path) -> None:
     with pytest.raises(IllegalVariantError, match=word):
         unfold(separate(plain(tmp_path, 2)), step)
+
+
+@pytest.mark.parametrize(
+    "step", [Unfold("S0", "x", 0, (), (), ()), Unfold("S0", "z", 1, (), (0,), (1,))], ids=["scalar", "column"]
+)
+def test_a_dimension_that_no_loop_moves_is_not_unfolded(step: Unfold, tmp_path: Path) -> None:
+    source = """
+void f(float y[8], const float x[5], const float z[8][5]) {
+#pragma scop
+  for (int i = 0; i < 8; i++)
+    y[i] += x[3] * z[i][3];
+#pragma endscop
+}
+"""
+    with pytest.raises(IllegalVariantError, match="are not those that move"):
+        unfold(separate(parse(tmp_path, source)), step)
 
 
 @pytest.mark.slow

@@ -164,6 +164,16 @@ def test_a_loose_bound_leaves_a_gap_that_says_so() -> None:
     assert search.gap == pytest.approx(1 - 0.1 * OPTIMUM[0] / best(trials))
 
 
+def test_what_was_opened_and_waits_may_still_be_faster() -> None:
+    few = bounded(ROWS[0][::40], 0, 0, lambda row: 0.1 * OPTIMUM[0])
+    search = BOUND.begin(few, seed=0)
+    trials = measured(search, few, 5)
+    assert search.gap == pytest.approx(1 - 0.1 * OPTIMUM[0] / best(trials))
+    trials += measured(search, few, 100)
+    assert len(trials) == len(ROWS[0][::40])
+    assert search.gap == 0.0
+
+
 def test_threshold_ascent_goes_where_the_fastest_are() -> None:
     """All that is fast has one shape, which is measured more often than any other, though the bound says nothing."""
     each = bounded(ROWS[2], 0, 0, lambda row: 0.0)

@@ -202,3 +202,25 @@ def test_sums_that_begin_with_what_is_no_affine_element_are_corrected_at_the_end
     without = without_zero_point(scop, ZeroPoint("S1", "A"))
     assert without.statement("S0").body == scop.statement("S0").body
     assert without.statement("correct_B_sums").body.text == "-="
+
+
+@pytest.mark.native
+def test_sums_that_a_marked_call_begins_are_corrected_at_the_end(tmp_path: Path) -> None:
+    source = """
+static void start(int *c, const int *bias) { for (int j = 0; j < 24; ++j) c[j] = bias[j]; }
+void f(int C[20][24], const unsigned char A[20][40], const signed char B[40][24], const int bias[24], int z)
+{
+#pragma scop
+  for (int i = 0; i < 20; i++) {
+#pragma polydl microkernel(for (int j = 0; j < 24; ++j) C[i][j] = bias[j];)
+    start(&C[i][0], bias);
+  }
+  for (int i = 0; i < 20; i++)
+    for (int j = 0; j < 24; j++)
+      for (int k = 0; k < 40; k++)
+        C[i][j] += (A[i][k] - z) * B[k][j];
+#pragma endscop
+}
+"""
+    scop = parse(tmp_path, source)
+    check_kernels(tmp_path, scop, [pipeline.kernel(apply(scop, Variant((ZeroPoint("S1", "A"),)), ()), 32)])

@@ -6,7 +6,7 @@ a cache hold anything for longer than the order of the layout does, and that one
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import prod
 
 from polydl.ir.affine import Affine
@@ -65,12 +65,12 @@ def layout_order(
 
 
 def contiguous(
-    scop: Scop, statements: Sequence[str], loops: Sequence[str], depth: int, extents: Mapping[str, int]
+    scop: Scop, statements: Sequence[str], loops: Sequence[str], depth: int, among: Collection[str]
 ) -> frozenset[str]:
-    """Loops along which the most accesses are contiguous or constant."""
+    """Loops, of those ``among`` a nest's, along which the most accesses are contiguous or constant; if none, all."""
     scores: dict[str, int] = {}
     for place, loop in enumerate(loops):
-        if extents[loop] > 1:
+        if loop in among:
             accesses = [access for name in statements for access in scop.statement(name).accesses]
             strides = [abs(scop.stride(each, depth + place)) for each in accesses if each.subscripts is not None]
             scores[loop] = sum({0: 1, 1: 2}.get(stride, -2) for stride in strides)

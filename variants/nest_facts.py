@@ -213,11 +213,24 @@ class NestFacts:
 
     @cached_property
     def innermost(self) -> frozenset[str]:
-        """Loops one of which plain loops have innermost: contiguous ones, or where all these wait, others too."""
-        best = contiguous(self.scop, self.nest.statements, self.nest.loops, self.nest.depth, self.extents)
-        waiting = {name for name in self.extents if self._waits(name)}
-        free = {name for name, extent in self.extents.items() if extent > 1} - waiting
-        return best | free if best <= waiting else best
+        """Loops one of which plain loops have innermost: contiguous ones, or where all these wait, others too.
+
+        Only those that may be: others would leave the nest without any order.
+        """
+        able = {name for name, extent in self.extents.items() if extent > 1 and self._may_be_innermost(name)}
+        best = contiguous(self.scop, self.nest.statements, self.nest.loops, self.nest.depth, able)
+        waiting = {name for name in able if self._waits(name)}
+        return best | (able - waiting) if best <= waiting else best
+
+    def _may_be_innermost(self, loop: str) -> bool:
+        """Whether some order with the loop inside of all others keeps all dependences."""
+        around = {self._positions[name] for name in self.nest.loops if name != loop}
+        left = set(self.directions.ordering)
+        # Loops that run against nothing can only help those inside of them.
+        while outer := {place for place in around if all(signs[place] >= 0 for signs in left)}:
+            around -= outer
+            left = {signs for signs in left if not any(signs[place] for place in outer)}
+        return not around and all(signs[self._positions[loop]] >= 0 for signs in left)
 
     def _waits(self, loop: str) -> bool:
         """Whether an iteration of the loop, innermost, needs what the one before has computed."""

@@ -186,7 +186,8 @@ class OrderRule:
 class InnermostRule:
     """The innermost of plain loops is one along which the most accesses are contiguous or constant.
 
-    Or one that waits for nothing, where these all wait for what their iteration before has computed.
+    Those that no order allows there don't count. Or it is one that waits for nothing, where these all wait for what
+    their iteration before has computed.
     """
 
     model: NestModel

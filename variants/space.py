@@ -9,8 +9,9 @@ Rules that keep the space small, each by an argument that holds for any nest, be
 
 * a loop with one iteration stays outermost, in the source's order: its place changes nothing;
 * at most ``CACHE_TILED_LOOPS`` loops get a further tile for caches;
-* without a microkernel, the innermost loop is one along which the most accesses are contiguous or constant; where each
-  iteration of these waits for the one before (recurrences along rows), also one that waits for nothing;
+* without a microkernel, the innermost loop is one along which the most accesses are contiguous or constant, of those
+  that dependences allow there; where each iteration of these waits for the one before (recurrences along rows), also
+  one that waits for nothing;
 * a nest that walks through all of its arrays once, and in the same way, does so in the order of their layout;
 * a copy that transposes runs in the order in which emitted code makes it in squares;
 * a nest with less than ``MINOR_SHARE`` of all accesses keeps the source's order around its best shape.

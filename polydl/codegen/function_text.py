@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 
 from polydl import bfloat16
-from polydl.c_tokens import TokenKind, code, tokens
 from polydl.codegen import processor
 from polydl.codegen.unit_names import tuned_name
 from polydl.ir.scop import Scop
@@ -16,7 +15,7 @@ from polydl.vector_functions import called
 _OWN_PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop|polydl)\b(.*\\\n)*.*\n?", re.MULTILINE)
 
 # Specifiers with which no other file can call a function.
-_HIDING = frozenset({"static", "inline", "__inline", "__inline__", "extern"})
+_HIDING = re.compile(r"\b(?:static|inline|__inline|__inline__|extern)\b\s*")
 
 
 def region(scop: Scop, source: str = "") -> str:
@@ -97,15 +96,6 @@ def before(scop: Scop) -> list[str]:
 
 def exported_text(scop: Scop, text: str) -> str:
     """The function without ``static`` and ``inline``, so that the emitted library offers what its header declares."""
-    parts = list(tokens(text))
-    name = next(place for place in code(parts) if parts[place].text == scop.function.name)
-    kept: list[str] = []
-    hides = False
-    for part in parts[:name]:
-        # With the blanks behind it.
-        if part.text in _HIDING or (hides and part.kind is TokenKind.SPACE):
-            hides = True
-            continue
-        hides = False
-        kept.append(part.text)
-    return "".join((*kept, *(part.text for part in parts[name:])))
+    named = re.search(rf"\b{re.escape(scop.function.name)}\s*\(", text)
+    end = named.start() if named is not None else 0
+    return _HIDING.sub("", text[:end]) + text[end:]

@@ -20,28 +20,31 @@ def aligned_loops(heavy: Statement, light: Statement, shared: int = 0) -> dict[i
     ``light`` writes it, too, or reads it alone. Returns ``{heavy iterator: (light iterator, offset)}``: both are at
     the same element where the light iterator is ``heavy iterator + offset``. Both must subscript each dimension of the
     array in the same way: with one iterator and a constant, with the loop over blocks and the loop inside of them, or
-    with the same constant. Each loop of ``light`` beyond the ``shared`` outermost ones must have a partner or a single
-    iteration. Returns None otherwise.
+    with the same constant. No loop may have two partners, as on a diagonal of the array, and each loop of ``light``
+    beyond the ``shared`` outermost ones must have one or a single iteration. Returns None otherwise.
     """
     written = heavy.writes[0]
     touched = next((each for each in (*light.writes, *light.reads) if each.array == written.array), None)
     if touched is None or written.subscripts is None or touched.subscripts is None:
         return None
-    pairs: dict[int, tuple[int, int]] = {}
+    matched: list[tuple[int, tuple[int, int]]] = []
     for heavy_form, light_form in zip(written.subscripts, touched.subscripts, strict=True):
         ours, theirs = heavy_form.single_iterator, light_form.single_iterator
         heavy_blocks, light_blocks = _by_coefficient(heavy_form), _by_coefficient(light_form)
         equal_constants = heavy_form.constant == light_form.constant
         if len(heavy_blocks) > 1 and heavy_blocks.keys() == light_blocks.keys() and equal_constants:
-            pairs.update({iterator: (light_blocks[step], 0) for step, iterator in heavy_blocks.items()})
+            matched += [(iterator, (light_blocks[step], 0)) for step, iterator in heavy_blocks.items()]
         elif ours is None and theirs is None and equal_constants:
             if any(heavy_form.coefficients) or any(light_form.coefficients):
                 return None
-        elif ours is None or theirs is None or ours in pairs:
+        elif ours is None or theirs is None:
             return None
         else:
-            pairs[ours] = (theirs, heavy_form.constant - light_form.constant)
+            matched.append((ours, (theirs, heavy_form.constant - light_form.constant)))
+    pairs = dict(matched)
     paired = {iterator for iterator, _ in pairs.values()}
+    if len(paired) < len(matched):
+        return None
     # A loop of one iteration is in no subscript, and needs no partner.
     unpaired = [iterator for iterator in range(shared, light.depth) if iterator not in paired]
     once = all(light.box is not None and light.box[iterator][0] == light.box[iterator][1] for iterator in unpaired)

@@ -126,16 +126,19 @@ def _operand(
         return None
     accumulator = scop.array(statement.writes[0].array).element
     signs = sum(each.sign for each in factors) + negative
-    product, exact = _multiplied(taken, last=main), False
+    product, other, exact = _multiplied(taken, last=main), _multiplied(others), False
     sides = _sides(scop, statement, value, taken)
     if sides is not None:
+        # Both as the source has them; a single factor without its signs.
         product = sides[0]
-        signs -= sum(each.sign for each in _factors(scop, statement, product))
+        other = sides[1] if len(others) > 1 else other
+        kept = sides if len(others) > 1 else sides[:1]
+        signs -= sum(each.sign for side in kept for each in _factors(scop, statement, side))
         types = [element_type(scop, statement, each) for each in sides]
         exact = accumulator in types and {*types} <= {"int", "float", accumulator}
     if signs % 2:
         product = Expression("op", "-", (product,))
-    return Operand(access, product, _multiplied(others), exact)
+    return Operand(access, product, other, exact)
 
 
 def _sides(

@@ -154,6 +154,7 @@ class Outcome:
         """The winner with its constants prepared: a callable over the other arrays, by parameter name.
 
         Constants are given in the order of the function's parameters, or by name. Raises OptionError if the nest has no
-        constants, ExecutionError if nothing was run or emitted, ArgumentError for an array that doesn't fit.
+        constants, ExecutionError if nothing was run or emitted, ArgumentError for an array that doesn't fit, and
+        ResourceError where memory lacks.
         """
         return self.best.prepare(*constants, **named)

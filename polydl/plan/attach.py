@@ -21,9 +21,10 @@ def attached(scop: Scop, plans: Sequence[NestPlan], steps: Sequence[Attach]) -> 
 
     They share all of its loops over tiles of the output. Where a loop of a reduction lies outside of one of these, they
     run in its last iteration (or the first one); otherwise they come after all of the reduction, and before it.
-    Raises IllegalVariantError if the loops can't be aligned.
+    Raises IllegalVariantError if the loops can't be aligned, and for a chain: all of it is attached to the heavy nest.
     """
     made = list(plans)
+    _check_links(plans, steps)
     for heavy in dict.fromkeys(_index_of(plans, step.to) for step in steps):
         own = [step for step in steps if _index_of(plans, step.to) == heavy]
         before = [step for step in own if step.place == "first"]
@@ -50,6 +51,16 @@ def _index_of(plans: Sequence[NestPlan], statement: str) -> int:
         if statement in plan.nest.statements:
             return index
     raise IllegalVariantError(f"there is no statement {statement}")
+
+
+def _check_links(plans: Sequence[NestPlan], steps: Sequence[Attach]) -> None:
+    """Raises IllegalVariantError for a nest that is attached twice, and for what is attached to one that is itself."""
+    lights = [_index_of(plans, step.statement) for step in steps]
+    for step, light in zip(steps, lights, strict=True):
+        if lights.count(light) > 1:
+            raise IllegalVariantError(f"the nest of {step.statement} is attached more than once")
+        if _index_of(plans, step.to) in lights:
+            raise IllegalVariantError(f"{step.statement} can't be attached to {step.to}, which is attached itself")
 
 
 def _follower(scop: Scop, heavy: NestPlan, light: NestPlan, step: Attach, position: int) -> tuple[int, NestPlan]:

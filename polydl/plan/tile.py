@@ -130,11 +130,13 @@ def _check_unrolled(
     innermost = order[len(order) - len(names) :]
     instances = 1
     for name in names:
-        loop = loops.get(name)
-        low, high = bounds[nest.loops.index(name)] if name in nest.loops else (0, -1)
-        tiles = [loops[each].size for each in order if loop is not None and loops[each].iterator == loop.iterator]
+        if name not in nest.loops or name not in loops:
+            raise IllegalVariantError(f"nest {nest.index} has no loop `{name}` over single iterations to unroll")
+        loop = loops[name]
+        low, high = bounds[nest.loops.index(name)]
+        tiles = [loops[each].size for each in order if loops[each].iterator == loop.iterator]
         span = min([high - low + 1, *(size for size in tiles if size > 1)])
-        if loop is None or len(names) >= len(order) or name not in innermost or loop.parallel or span > MOST_UNROLLED:
+        if len(names) >= len(order) or name not in innermost or loop.parallel or span > MOST_UNROLLED:
             raise IllegalVariantError(
                 f"only the innermost loops of nest {nest.index}, of at most {MOST_UNROLLED} iterations, can be "
                 f"unrolled, not `{name}`"

@@ -33,6 +33,8 @@ def absorbed(scop: Scop, plan: Plan, kernels: Mapping[str, Microkernel]) -> dict
             and len(statements) == 1
             and sets_to_zero(statements[0])
             and _are_the_same(statements[0].writes[0], scop.statement(heavy.nest.statements[0]).writes[0])
+            # Threads that add up copies of the output begin theirs with zeros, and leave what the output was.
+            and not any(loop.combined for loop in (*heavy.shared, *heavy.loops))
             and "overwrite" in kernels[heavy.microkernel.name].abilities
             and _first_is_fixed(scop, heavy)
         ):

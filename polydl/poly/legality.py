@@ -160,16 +160,19 @@ def between_in_words(kind: DependenceKind, array: str, source: Statement, target
     return f"the {kind} dependence on `{array}` {between}"
 
 
-def _parallel_positions(dimensions: tuple[int | Loop, ...]) -> list[int]:
-    return [p for p, d in enumerate(dimensions) if isinstance(d, Loop) and d.parallel]
+Times = tuple[int | Loop, ...]
 
 
-def _apart(source: tuple[int | Loop, ...], target: tuple[int | Loop, ...]) -> bool:
+def _parallel_loops(source: Times, target: Times) -> dict[int, Loop]:
+    """The parallel loops around either of two statements, one of which may run in a single iteration of one."""
+    return {p: d for times in (source, target) for p, d in enumerate(times) if isinstance(d, Loop) and d.parallel}
+
+
+def _apart(source: Times, target: Times) -> bool:
     """Whether two time prefixes have different positions in a sequence: the loops after them are different loops."""
     return any(isinstance(a, int) and isinstance(b, int) and a != b for a, b in zip(source, target, strict=False))
 
 
-Times = tuple[int | Loop, ...]
 # What breaks a dependence, by the dependence and the times of its source and its target; None if nothing does.
 Decided = dict[tuple[Dependence, Times, Times], Violation | None]
 
@@ -227,9 +230,8 @@ def _violation(
         space = isl.Space.create_from_names(isl.DEFAULT_CONTEXT, set=[f"t{d}" for d in range(length)])
         if not moved.intersect(isl.Map.lex_ge(space)).is_empty():
             return Violation(dependence)
-    for position in _parallel_positions(source):
-        loop = source[position]
-        if not isinstance(loop, Loop) or _apart(source[:position], target[:position]):
+    for position, loop in _parallel_loops(source, target).items():
+        if _apart(source[:position], target[:position]):
             continue
         if dependence.reduction and reassociate and dependence.array in loop.combined:
             continue

@@ -1,14 +1,23 @@
-"""Loops that several statements run in: whether their iterations get in each other's way."""
+"""Loops that several statements run in: how many, and whether their iterations get in each other's way."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import islpy as isl
 
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
+from polydl.ir.statement import Statement
 from polydl.poly.schedules import time_map
+
+
+def loops_around_all(statements: Sequence[Statement]) -> int:
+    """How many loops, from the outermost one on, are around all of these statements."""
+    first = statements[0]
+    least = min(statement.depth for statement in statements)
+    places = (place for place in range(least) if any(s.betas[place] != first.betas[place] for s in statements))
+    return next(places, least)
 
 
 def iterations_are_apart(scop: Scop, times: Mapping[str, tuple[int | Loop, ...]], place: int) -> bool:

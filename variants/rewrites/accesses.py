@@ -17,6 +17,8 @@ from polydl.variants.rewrites.copies import complete_from, dimension_groups, joi
 
 def only_read(scop: Scop, statement: Statement, array: str) -> Access:
     """The one access of a statement to an array that nothing writes any more. Raises IllegalVariantError."""
+    if scop.has_call(statement.name):
+        raise IllegalVariantError(f"{statement.name} stands for a call, which reads `{array}` as it lies")
     reads = [access for access in statement.reads if access.array == array]
     if len(reads) != 1 or reads[0].subscripts is None or statement.box is None:
         raise IllegalVariantError(f"{statement.name} does not read `{array}` once, with affine subscripts")

@@ -106,6 +106,8 @@ class _Coalescing:
             if known != (outer, inner):
                 raise IllegalVariantError(f"two pairs of loops of {statement.name} would have to be coalesced")
             return
+        if outer == inner:
+            raise IllegalVariantError(f"`{statement.iterators[outer]}` of {statement.name} is no two loops")
         if self.scop.has_call(statement.name):
             raise IllegalVariantError(f"{statement.name} stands for a marked call")
         if statement.box is None or statement.depth == 0:

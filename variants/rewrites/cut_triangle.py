@@ -109,7 +109,7 @@ def cut_triangle(scop: Scop, step: CutTriangle, known: Sequence[Dependence]) -> 
     require_apart(scop, statement)
     rows, columns = statement.iterators.index(step.rows), statement.iterators.index(step.columns)
     square = _square(scop, statement, rows, columns)
-    if square is None or step.size not in _halves(square[1]):
+    if square is None or step.size < 2 or step.size not in _halves(square[1]):
         raise IllegalVariantError(f"no squares down to {step.size} rows fill the triangle of {statement.name}")
     require_unjoined(scop, statement, (rows, columns), known)
     low, extent = square

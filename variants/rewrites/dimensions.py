@@ -60,10 +60,15 @@ DIMENSIONS = DimensionsRewrite()
 
 
 def with_dimensions(scop: Scop, step: Dimensions) -> Scop:
-    """The scop with a view in place of the array. Raises IllegalVariantError if a subscript leaves its dimension."""
+    """The scop with a view in place of the array, whose last row may end beyond it.
+
+    Raises IllegalVariantError if a subscript leaves its dimension, and for rows that the array doesn't have.
+    """
     array = next((each for each in scop.arrays if each.name == step.array), None)
     if array is None or len(array.extents) != 1 or len(step.extents) < 2:
         raise IllegalVariantError(f"`{step.array}` is no array of one dimension that could have several")
+    if min(step.extents) < 1 or (step.extents[0] - 1) * prod(step.extents[1:]) >= array.extents[0]:
+        raise IllegalVariantError(f"`{step.array}` has too few elements for extents {list(step.extents)}")
     strides = tuple(prod(step.extents[place + 1 :]) for place in range(len(step.extents)))
     view = replace(array, name=fresh_name(scop, f"{array.name}_shaped"), extents=step.extents, view_of=array.memory)
 

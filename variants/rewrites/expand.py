@@ -31,6 +31,7 @@ from polydl.poly.iterations import in_one_iteration
 from polydl.poly.legality import between_in_words
 from polydl.poly.nests import distribute
 from polydl.poly.schedules import original_schedule, schedule_length, time_map
+from polydl.poly.shared_loops import loops_around_all
 from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.copies import inserted
 
@@ -119,7 +120,7 @@ def expand(scop: Scop, step: Expand) -> Scop:
     places = [statement.iterators.index(name) for name in step.loops if name in statement.iterators]
     if not places or len(places) != len(step.loops) or places != sorted({*places}):
         raise IllegalVariantError(f"{list(step.loops)} are no loops of {statement.name} from the outside inwards")
-    if statement not in users or max(places) >= _shared(users):
+    if statement not in users or max(places) >= loops_around_all(users):
         raise IllegalVariantError(f"what uses `{array.name}` does not share the loops {list(step.loops)}")
     if array.view_of or any(each.view_of == array.name for each in scop.arrays):
         raise IllegalVariantError(f"`{array.name}` shares its memory with a view")
@@ -159,15 +160,6 @@ def _users(scop: Scop, place: int, array: Array) -> list[Statement]:
     return [
         s for s in scop.statements if s.betas[0] == place and any(access.array == array.name for access in s.accesses)
     ]
-
-
-def _shared(statements: Sequence[Statement]) -> int:
-    """How many outer loops statements share."""
-    first = statements[0]
-    depth = min(each.depth for each in statements)
-    return next(
-        (d for d in range(depth) if any(each.betas[: d + 1] != first.betas[: d + 1] for each in statements)), depth
-    )
 
 
 def _iterations(statement: Statement, places: Sequence[int]) -> isl.Set:
@@ -250,7 +242,7 @@ def _copied_back(
 
     Raises IllegalVariantError unless one iteration is the last that writes, for all elements, and these form a box.
     """
-    shared = _shared(users)
+    shared = loops_around_all(users)
     writes = isl.Map(f"{{ [{_dimensions(shared)}] -> [{_dimensions(len(array.extents))}] : 1 = 0 }}")
     for user in users:
         for access in user.writes:
@@ -314,7 +306,7 @@ def _expandable(scop: Scop, sharing: Sequence[Statement], first: int) -> Iterato
     """The arrays that statements write, each along all loops from the ``first`` one on that all its users share."""
     for name in dict.fromkeys(access.array for statement in sharing for access in statement.writes):
         users = _users(scop, sharing[0].betas[0], scop.array(name))
-        step = Expand(users[0].name, name, users[0].iterators[first : _shared(users)])
+        step = Expand(users[0].name, name, users[0].iterators[first : loops_around_all(users)])
         try:
             expand(scop, step)
         except IllegalVariantError:

@@ -21,6 +21,7 @@ from polydl.ir.statement import Access, Statement
 from polydl.ir.variant import RewriteStep
 from polydl.poly.dependences import Dependence
 from polydl.poly.legality import Decided, in_words, violations
+from polydl.poly.reductions import combinable
 from polydl.poly.schedules import original_schedule
 from polydl.rewrite_contract import Phase, Proposal, Request
 
@@ -96,10 +97,11 @@ def fuse(
     """The scop with the loops of ``step`` merged. Its nests lie one after the other.
 
     ``decided`` is what ``violations`` keeps for a caller that tries many fusions of one scop. Raises
-    IllegalVariantError if that breaks a dependence, or if the loops have different bounds.
+    IllegalVariantError if that breaks a dependence, if the loops have different bounds or stand for a call, or if
+    threads can't add up the arrays that they are to.
     """
     members = [scop.statement(name) for name in step.statements]
-    _check_loops(members, step)
+    _check_loops(scop, members, step)
     betas = _positions(scop, members, step, known)
     moved = Schedule(
         tuple(
@@ -126,13 +128,15 @@ def fuse(
     return replace(scop, statements=tuple(statements), shared=(*scop.shared, shared_loops(step)))
 
 
-def _check_loops(members: Sequence[Statement], step: Fuse) -> None:
-    if not (len(members) == len(step.orders) == len(step.bodies)) or step.shared < 1:
-        raise IllegalVariantError("a fusion needs loops and a body for each statement")
+def _check_loops(scop: Scop, members: Sequence[Statement], step: Fuse) -> None:
+    if not (0 < len(members) == len(step.orders) == len(step.bodies)) or step.shared < 1:
+        raise IllegalVariantError("a fusion needs statements, with loops and a body for each")
     bounds: dict[int, tuple[tuple[int, int], ...]] = {}
     for statement, order, body in zip(members, step.orders, step.bodies, strict=True):
         if sorted(order) != sorted(statement.iterators):
             raise IllegalVariantError(f"{list(order)} is no order of the loops of {statement.name}")
+        if scop.has_call(statement.name):
+            raise IllegalVariantError(f"loops of {statement.name} are those of a call")
         if statement.box is None or any(a.subscripts is None for a in statement.accesses):
             raise IllegalVariantError(f"the loops or subscripts of {statement.name} are not rectangular")
         if any(direction != 1 for direction in statement.directions):
@@ -144,6 +148,11 @@ def _check_loops(members: Sequence[Statement], step: Fuse) -> None:
             raise IllegalVariantError(f"the loops of {statement.name} and {members[0].name} have different bounds")
         if order != statement.iterators and any(node.kind == "affine" for node in statement.body.walk()):
             raise IllegalVariantError(f"{statement.name} computes with its loop counters")
+    if step.combined:
+        outermost = {statement.name: _order(statement, step)[0] for statement in members}
+        summed = combinable(scop, members, outermost) if step.parallel else ()
+        if refused := set(step.combined).difference(summed):
+            raise IllegalVariantError(f"`{step.orders[0][0]}` has no threads that can add up `{min(refused)}`")
 
 
 def _order(statement: Statement, step: Fuse) -> tuple[int, ...]:

@@ -86,6 +86,8 @@ def pack(scop: Scop, step: Pack) -> Scop:
     array = scop.array(step.array)
     if sorted(step.order) != list(range(len(array.extents))):
         raise IllegalVariantError(f"{step.order} is no order of the dimensions of `{array.name}`")
+    if array.elements > scop.array(array.memory).elements:
+        raise IllegalVariantError(f"the last row of `{array.name}` ends beyond `{array.memory}`")
     packed = Array(
         fresh_name(scop, f"{array.name}_packed"),
         array.element,
@@ -98,6 +100,8 @@ def pack(scop: Scop, step: Pack) -> Scop:
     reader = scop.statement(step.statement)
     if not any(access.array == step.array for access in reader.reads):
         raise IllegalVariantError(f"{reader.name} does not read `{array.name}`")
+    if scop.has_call(reader.name):
+        raise IllegalVariantError(f"{reader.name} stands for a call, which reads `{array.name}` as it lies")
     repacked = replace(reader, accesses=tuple(_repacked(reader, access, packed, step) for access in reader.accesses))
     return with_copy(
         scop,

@@ -91,7 +91,7 @@ def pack_panels(scop: Scop, step: PackPanels) -> Scop:
     """
     statement = scop.statement(step.statement)
     read = only_read(scop, statement, step.array)
-    if set(step.loops) != set(walked(statement, read)) or not visits_once(scop, statement, read):
+    if sorted(step.loops) != sorted(walked(statement, read)) or not visits_once(scop, statement, read):
         raise IllegalVariantError(f"the loops {list(step.loops)} don't visit each element of `{step.array}` once")
     return copied_along(scop, statement, read, step.loops, "panels", (1,) * len(step.loops))
 

@@ -31,6 +31,7 @@ from polydl.poly.legality import violations
 from polydl.poly.nests import distribute
 from polydl.poly.schedules import original_schedule
 from polydl.poly.scheduling import Band, Rows, inverse, never_back, permutable_band
+from polydl.poly.shared_loops import loops_around_all
 from polydl.poly.substitution import with_iterators
 from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.full_tiles import Part, carried_over, separated
@@ -130,7 +131,7 @@ class RescheduleRewrite:
             if all(d.source == d.target for d in free):
                 return
             ordering = [d for d in inside if d not in free]
-            for outer in reversed(range(min(together, _shared_loops(sharing)))):
+            for outer in reversed(range(min(together, loops_around_all(sharing)))):
                 band = permutable_band(scop, names, ordering, outer)
                 if band is None:
                     continue
@@ -157,14 +158,6 @@ class RescheduleRewrite:
 
 
 RESCHEDULE = RescheduleRewrite()
-
-
-def _shared_loops(statements: Sequence[Statement]) -> int:
-    """How many loops, from the outermost one on, are around all of these statements."""
-    first = statements[0]
-    least = min(statement.depth for statement in statements)
-    places = (place for place in range(least) if any(s.betas[place] != first.betas[place] for s in statements))
-    return next(places, least)
 
 
 def _on_one_thread(proposal: Proposal) -> Proposal:
@@ -297,7 +290,7 @@ def _members(scop: Scop, step: Reschedule) -> list[Statement]:
     """The statements of a step. Raises IllegalVariantError where its fields don't fit them or each other."""
     members = [scop.statement(name) for name in step.statements]
     together = {s.name for s in scop.statements if members and s.betas[0] == members[0].betas[0]}
-    if together != {*step.statements} or len(together) != len(step.statements):
+    if not together or together != {*step.statements} or len(together) != len(step.statements):
         raise IllegalVariantError("all statements that share an outermost loop must be rescheduled, and no others")
     if any(scop.has_call(s.name) for s in members):
         raise IllegalVariantError("a loop stands for a call")
@@ -305,9 +298,12 @@ def _members(scop: Scop, step: Reschedule) -> list[Statement]:
     widths = all(len(row) == s.depth + 1 for s, forms in zip(members, step.rows, strict=False) for row in forms)
     if len(lengths) != 1 or len(step.rows) != len(members) or not widths or len({*step.loops}) != len(step.loops):
         raise IllegalVariantError("each statement needs a row for each loop, with a factor for each of its iterators")
+    named = {name for s in members for name in s.iterators} | {f"common{place}" for place in range(len(step.loops))}
+    if not {*step.loops} <= named - {array.name for array in scop.arrays}:
+        raise IllegalVariantError("common loops have names of the statements' loops, or `common0`, `common1` and so on")
     if not {*step.separated} <= {*step.statements}:
         raise IllegalVariantError(f"{', '.join(step.separated)} are not all among the statements in common loops")
-    if min(step.sizes) < 1 or sum(size > 1 for size in step.sizes) < 2:
+    if min(step.sizes, default=0) < 1 or sum(size > 1 for size in step.sizes) < 2:
         raise IllegalVariantError(f"two loops or more are tiled, not those of sizes {step.sizes}")
     return members
 

@@ -198,9 +198,19 @@ def block_of(extent: int, sizes: Sequence[int]) -> int:
 def splits_of(scop: Scop, statement: Statement, loop: int, size: int) -> list[Split]:
     """A loop of the statement split, and with it those of other statements that write the same dimension.
 
-    So are the loops of element-wise statements that read all of the output, which may be attached to its tiles.
+    So are the loops of element-wise statements that read all of the output, which may be attached to its tiles. Others'
+    loops that can't be split stay as they are.
     """
     steps = [Split(statement.name, statement.iterators[loop], size)]
+    # What shares a loop is split with it.
+    loops = {statement.betas[: loop + 1]}
+
+    def add(other: Statement, place: int) -> None:
+        step = Split(other.name, other.iterators[place], size)
+        if other.betas[: place + 1] not in loops and _is_legal(scop, step):
+            loops.add(other.betas[: place + 1])
+            steps.append(step)
+
     output = statement.writes[0]
     assert output.subscripts is not None
     dimensions = [d for d, form in enumerate(output.subscripts) if form.coefficients[loop]]
@@ -212,11 +222,10 @@ def splits_of(scop: Scop, statement: Statement, loop: int, size: int) -> list[Sp
             for dimension in dimensions:
                 used = [i for i, c in enumerate(subscripts[dimension].coefficients) if c]
                 if len(used) == 1:
-                    steps.append(Split(other.name, other.iterators[used[0]], size))
+                    add(other, used[0])
         pairs = None if walked else loops_alike(statement, other)
         if pairs is not None and loop in pairs and len(pairs) == other.depth:
-            step = Split(other.name, other.iterators[pairs[loop][0]], size)
-            steps += [step] if _is_legal(scop, step) else []
+            add(other, pairs[loop][0])
     return steps
 
 

@@ -32,6 +32,7 @@ from polydl.match.product import PointProduct, float_forms
 from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Phase, Proposal, Request
+from polydl.variants.rewrites.accesses import visits_once
 from polydl.variants.rewrites.bilinear_rounding import Bilinear, error_factor
 from polydl.variants.rewrites.split import Blocked, Split, block_of, extents_of
 from polydl.variants.rewrites.transform_domain import (
@@ -181,13 +182,13 @@ def block_product(scop: Scop, statement: Statement) -> PointProduct | None:
 def strassen(scop: Scop, step: Strassen) -> Scop:
     """The scop with the statement as seven products for eight, or 49 for 64, and with the sums around it.
 
-    A nest in front that sets all of the result to zero goes, unless each block of the result is come to several times.
-    Raises IllegalVariantError if the statement is no such product, or the ``halves`` are not loops of two iterations
-    each, or of four, over its rows, its columns and its sums.
+    A nest in front that sets all of the result to zero goes, unless each block, or element, of the result is come to
+    several times. Raises IllegalVariantError if the statement is no such product, or the ``halves`` are not loops of
+    two iterations each, or of four, over its rows, its columns and its sums.
     """
     statement = scop.statement(step.statement)
     found = block_product(scop, statement)
-    if found is None or not has_loops_alone(scop, statement):
+    if found is None or not has_loops_alone(scop, statement) or scop.has_call(statement.name):
         raise IllegalVariantError(f"{statement.name} is no product of contiguous floats with its loops to itself")
     names = statement.iterators
     if len(step.halves) != 3 or not {*step.halves, *step.shared} <= {*names}:
@@ -205,7 +206,7 @@ def strassen(scop: Scop, step: Strassen) -> Scop:
     joined = [loop for loop in product.columns if loop not in {*halves, *shared}]
     if not joined or len({*shared}) != len(shared) or {*shared} & {*halves}:
         raise IllegalVariantError(f"no rows of {statement.name} are left inside of {list(step.shared)}")
-    once = all(form.strides_c[loop] for loop in shared)
+    once = all(form.strides_c[loop] for loop in shared) and visits_once(scop, statement, form.c)
     dropped = zeroing(scop, statement, form.c) if once else None
     nests = StrassenNests(scop, statement, product, halves, joined, shared, adds=dropped is None)
     kept = [each for each in scop.statements if each is not dropped]

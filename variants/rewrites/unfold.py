@@ -138,7 +138,7 @@ def _places(statement: Statement, step: Unfold, subscripts: Sequence[Affine]) ->
     if not 0 <= step.dimension < len(subscripts):
         raise IllegalVariantError(f"`{step.array}` has no dimension {step.dimension}")
     moving = [place for place, c in enumerate(subscripts[step.dimension].coefficients) if c]
-    if sorted(step.loops) != sorted(statement.iterators[place] for place in moving):
+    if not moving or sorted(step.loops) != sorted(statement.iterators[place] for place in moving):
         raise IllegalVariantError(f"the loops {list(step.loops)} are not those that move that of `{step.array}`")
     depth = len(subscripts) - 1 + len(moving)
     if sorted(step.order) != list(range(depth)):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from math import prod
 from random import Random
 from typing import Annotated, ClassVar
@@ -30,6 +30,7 @@ from polydl.match.convolution import ConvolutionMatch, convolution
 from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Phase, Proposal, Request
+from polydl.variants.rewrites.accesses import visits_once
 from polydl.variants.rewrites.bilinear_rounding import Bilinear, error_factor
 from polydl.variants.rewrites.dimensions import after as after_dimensions
 from polydl.variants.rewrites.dimensions import dimension_steps
@@ -162,16 +163,16 @@ WINOGRAD = WinogradRewrite()
 def winograd(scop: Scop, step: Winograd) -> Scop:
     """The scop with the statement as products of points, and with the transforms around it.
 
-    Nests come one after the other (``distributed``). A nest in front that sets all of the result to zero goes.
-    Raises IllegalVariantError if the statement is no convolution along these axes.
+    Nests come one after the other (``distributed``). A nest in front that sets all of the result to zero goes, unless
+    several tiles add to one element. Raises IllegalVariantError if the statement is no convolution along these axes.
     """
     statement = scop.statement(step.statement)
     conv = convolution(scop, statement)
     names = statement.iterators
     if conv is None or [each[:2] for each in step.axes] != [(names[p], names[t]) for p, t in conv.axes]:
         raise IllegalVariantError(f"{statement.name} is no convolution along {[each[:2] for each in step.axes]}")
-    if not has_loops_alone(scop, statement):
-        raise IllegalVariantError(f"{statement.name} does not have its loops to itself")
+    if not has_loops_alone(scop, statement) or scop.has_call(statement.name):
+        raise IllegalVariantError(f"{statement.name} does not have its loops to itself, or stands for a marked call")
     columns = conv.columns
     if not 1 <= step.columns <= len(columns):
         raise IllegalVariantError(f"{step.columns} of {len(columns)} loops can't be joined")
@@ -179,7 +180,11 @@ def winograd(scop: Scop, step: Winograd) -> Scop:
     over = columns[: -step.columns] if set(shared) & set(columns) else [x for x in conv.filters if x != conv.sum_loop]
     if len(shared) != len(step.shared) or not set(shared) <= set(over):
         raise IllegalVariantError(f"{list(step.shared)} are not outer loops over the filters, nor over the image")
-    dropped = zeroing(scop, statement, conv.form.c)
+    once = visits_once(scop, statement, conv.form.c)
+    if step.after and not once:
+        raise IllegalVariantError(f"tiles have elements of `{conv.form.c.array}` in common: nothing can follow on each")
+    # Where several tiles add to an element, none of them may overwrite it.
+    dropped = zeroing(scop, statement, conv.form.c) if once else None
     after = _after(scop, statement, conv.form.c, step.after)
     sizes = [size for _, _, size in step.axes]
     nests = WinogradNests(
@@ -198,8 +203,12 @@ def _after(
 ) -> tuple[tuple[Statement, Mapping[int, tuple[int, int]]], ...]:
     """Element-wise statements by name, each with its loops by those of the other, and what these are behind.
 
-    Raises IllegalVariantError for one that needs more than an element of the result and what nothing writes by then.
+    Raises IllegalVariantError where they are not in the order in which they run, and for one that needs more than an
+    element of the result and what nothing writes by then.
     """
+    places = [scop.statement(name).betas for name in names]
+    if any(one >= other for one, other in pairwise(places)):
+        raise IllegalVariantError(f"{list(names)} do not run in this order")
     found = []
     for name in names:
         light = scop.statement(name)

@@ -13,6 +13,7 @@ from polydl.ir.calls import AxisLimit, TileTransform
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.match.convolution import ConvolutionMatch
+from polydl.variants.rewrites.accesses import apart
 from polydl.variants.rewrites.toom_cook import MOST_POINTS, toom_cook
 from polydl.variants.rewrites.transform_domain import PointNests, Transform
 
@@ -123,6 +124,11 @@ class WinogradNests(PointNests):
         written = self._along_axes(forms, pixels, depth)
         to = (form.c.array, self._moved(form.c, depth, written))
         read = (self.arrays[2].name, self._subscripts(points, forms, self._point(along, depth)))
+        together = {loops[-1], *(pixel for pixel, _ in self._conv.axes)}
+        once = apart((form.strides_c[loop], self._extents[loop]) for loop in together)
+        if form.strides_c[points.lanes] != 1 and not once:
+            # Lanes of several tiles are put in their places at once, each of their elements once.
+            raise IllegalVariantError(f"tiles of `{form.c.array}` have elements in common")
         matrices = tuple(each.result for each in self._matrices)
         inside = self._inside(loops, taps=False)
         after = tuple((light, _behind(light, pairs, written, depth)) for light, pairs in self._after)

@@ -2,8 +2,8 @@
 
 The tree of decisions is walked from the candidate with the least bound of its time. Candidates that can't beat the best
 measured time are pruned, with all that they may become. From each that is opened, a few variants are walked to; those
-that are expected to be fastest are measured. When nothing is left in the tree, no variant is faster than the best by
-more than the error of measurements, as far as the bound is one.
+that are expected to be fastest are measured. When nothing is left in the tree, and all of it that waits is measured, no
+variant there is faster than the best by more than the error of measurements, as far as the bound is one.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import heapq
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 
 from polydl.contracts.search import Node, SearchSpace, Trial
 from polydl.ir.variant import Variant
@@ -29,6 +30,8 @@ class BoundSearch:
         self._generator = random.Random(seed)
         self._expectations = Expectations(space)
         self._waiting = {variant.id: variant for variant in space.ranked}
+        # Of those to which the tree leads no more, as they were opened: what they take at least.
+        self._least: dict[str, float] = {}
         self._proposed: set[str] = set()
         self._numbers = iter(range(1 << 62))
         self._open: list[tuple[float, int, Node]] = []
@@ -47,9 +50,11 @@ class BoundSearch:
     @property
     def gap(self) -> float:
         """The part of the best time that a variant may still save, by the bound; 0 if the best is proved to be that."""
-        if not self._open:
-            return 0.0
-        return max(0.0, 1.0 - self._open[0][0] / self._expectations.best) if self._expectations.trials else 1.0
+        waiting = self._waiting.keys() - self._expectations.seen
+        bounds = [least for least, _, _ in self._open[:1]]
+        bounds += [self._least[each] for each in waiting if each in self._least]
+        least, best = min(bounds, default=inf), self._expectations.best
+        return 1.0 - least / best if least < best else 0.0
 
     def propose(self, count: int) -> Sequence[Variant]:
         for _ in range(_OPENED):
@@ -60,7 +65,7 @@ class BoundSearch:
                 self.pruned += 1 + len(self._open)
                 self._open.clear()
                 break
-            self._enter(node)
+            self._enter(node, least)
         ordered = self._expectations.ordered(list(self._waiting.values()))
         chosen = [each for each in ordered if each.id not in self._proposed][:count]
         self._proposed.update(each.id for each in chosen)
@@ -68,13 +73,15 @@ class BoundSearch:
             del self._waiting[each.id]
         return chosen
 
-    def _enter(self, node: Node) -> None:
+    def _enter(self, node: Node, least: float) -> None:
         self.opened += 1
         name = node.next_decision
         for _ in range(_WALKED if name is not None else 1):
             found = walked(node, self._generator)
             if found is not None and found.variant.id not in self._proposed:
                 self._waiting[found.variant.id] = self._expectations.remember(found)
+                if name is None:
+                    self._least[found.variant.id] = least
         if name is not None:
             for value in node.values(name):
                 narrower = node.take(name, value)
