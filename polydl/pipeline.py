@@ -269,7 +269,7 @@ def analyze(
     ``shared`` what all of the machine's threads that share it have in use at once.
     """
     scop, plan = applied.executed
-    sharing = (machine.threads, threads_sharing(machine.caches, machine.threads)) if shared else None
+    sharing = (machine.threads, threads_sharing(machine.caches, machine.threads, machine.cores)) if shared else None
     return working_sets(
         scop, plan.schedule, _cache_bytes(machine), line_bytes=line_bytes, inclusive=inclusive, sharing=sharing
     )

@@ -9,14 +9,17 @@ from collections.abc import Sequence
 from math import inf
 
 from polydl.contracts import Calls, Candidate, Outlook
-from polydl.contracts.ranking import distinct
+from polydl.contracts.ranking import distinct, within_peak
 from polydl.ir.scop import REAL_BYTES
 from polydl.machine import Machine
 from polydl.ranking.ordering import busiest_share
 
 
 def lower_bounds(candidates: Sequence[Candidate], machine: Machine) -> tuple[float, ...]:
-    """Seconds that each candidate takes at least, on the machine's threads: ``least_seconds`` of what it is."""
+    """Seconds that each candidate takes at least, on the machine's threads: ``least_seconds`` of what it is.
+
+    Its arrays count whole, and those of nests without a microkernel as ``float`` or wider: candidates say no more.
+    """
     return tuple(least_seconds(_outlook(each), machine) for each in candidates)
 
 
@@ -25,9 +28,10 @@ def least_seconds(outlook: Outlook, machine: Machine) -> float:
 
     It is the most of three times. Every multiply-add must be issued, on the busiest thread of a nest that does all of
     them its share. A microkernel issues whole vectors along m: where all its tiles are alike, also for the rows that
-    don't fill one. Holds for float, and so for wider types. Into each cache comes what this and the smaller ones can't
-    have kept since the nest ran last (compulsory traffic), and for each call what they can't have held of its operands
-    when it began. The fewer variants are left, the greater the bound.
+    don't fill one. Holds for float, and so for wider types, in vector registers: of others no operations are counted.
+    Into each cache comes what this and the smaller ones can't have kept since the nest ran last (compulsory traffic),
+    and for each call what they can't have held of its operands when it began. The fewer variants are left, the greater
+    the bound.
     """
     compulsory = max(
         (outlook.footprint - _kept(machine, level)) / (machine.core.clock_headroom * bandwidth * machine.threads)
@@ -38,8 +42,13 @@ def least_seconds(outlook: Outlook, machine: Machine) -> float:
 
 
 def _kept(machine: Machine, level: int) -> int:
-    """Bytes that a cache and the smaller ones keep, on all threads together."""
-    return sum(each.bytes * -(-machine.threads // each.shared_by) for each in machine.caches[: level + 1])
+    """Bytes that a cache and the smaller ones keep at most, on all threads together.
+
+    Threads run on different cores while there are any left: each has a cache to itself where there are enough of them.
+    """
+    return sum(
+        each.bytes * min(machine.threads, -(-machine.cores // each.shared_by)) for each in machine.caches[: level + 1]
+    )
 
 
 def _share(calls: Calls, machine: Machine) -> float:
@@ -78,4 +87,6 @@ def _outlook(candidate: Candidate) -> Outlook:
             operands = a * distinct(use.m, use.stride_am, use.k, use.lda)
             operands += b * distinct(use.n, use.stride_bn, use.k, use.stride_bk)
             calls = Calls(use.m, candidate.parallel_iterations[use.nest], count, operands)
-    return Outlook(candidate.flops, candidate.footprint, frozenset([calls]))
+    narrowest = [min(use.element_bytes) for use in candidate.microkernels]
+    flops = within_peak(candidate.flops, narrowest, [use.family for use in candidate.microkernels])
+    return Outlook(flops, candidate.footprint, frozenset([calls]))

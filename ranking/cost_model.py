@@ -90,14 +90,17 @@ def predicted_times(candidates: Sequence[Candidate], machine: Machine) -> Times:
     caches = len(machine.caches)
     counts = np.array([len(each.cycles) for each in candidates], np.intp)
     iterations = np.array([own for each in candidates for own in each.parallel_iterations], np.float64)
-    share = np.ceil(iterations / machine.threads) / iterations
+    # A shorter last iteration counts as part of one.
+    share = np.minimum(1.0, np.ceil(iterations / machine.threads) / iterations)
     arithmetic = (
         share * np.array([own for each in candidates for own in each.cycles], np.float64) * machine.cycle_seconds
     )
     moved = np.array([own for each in candidates for own in each.traffic], np.float64).reshape(-1, caches).T
     footprints = np.repeat(np.array([each.footprint for each in candidates], np.float64), counts)
     filled = footprints > np.array([[level.bytes] for level in machine.caches])
-    transfers = np.where(filled, share * moved / np.array([[rate] for rate in machine.bandwidths()[1:]]), 0.0)
+    running, place = np.unique(np.minimum(machine.threads, np.ceil(iterations)), return_inverse=True)
+    rates = np.array([machine.bandwidths(int(threads))[1:] for threads in running]).reshape(-1, caches).T[:, place]
+    transfers = np.where(filled, share * moved / rates, 0.0)
     # What is fetched ahead comes from the last-level cache. Calls that copy the next tile from wherever it is fetch
     # the next part of C as well, and B's rows are walked straight on.
     early = np.zeros((caches - 1, len(share)))

@@ -73,7 +73,7 @@ PREDICTED = RICH_NAMES.index("predicted")
 PARAMETER_NAMES = (
     "operations", "calls", "m", "columns", "k", "batch", "leading A", "leading B", "leading C", "held by L1",
     "held by L2", "held by L3", "held by memory", "into L1", "into L2", "into L3", "cycles", "nests",
-    "iterations of the busiest thread", "iterations",
+    "share of the busiest thread", "iterations",
 )  # fmt: skip
 
 # Names with versions: a change of what a column means needs another number.
@@ -115,7 +115,9 @@ def rich(
     sizes = [level.bytes for level in machine.caches[:_LEVELS]]
     held = np.array([each.working_sets.levels[:_LEVELS] for each in candidates], np.float64).T
     filled = [np.log1p(size / cache) for size, cache in zip(held, sizes, strict=True)]
-    beyond = np.array([each.working_sets.memory for each in candidates], np.float64)
+    beyond = np.array(
+        [each.working_sets.memory + sum(each.working_sets.levels[_LEVELS:]) for each in candidates], np.float64
+    )
     footprints = np.maximum(np.array([each.footprint for each in candidates], np.float64), 1.0)
     heaviest = np.zeros(len(candidates))
     np.maximum.at(heaviest, np.repeat(np.arange(len(candidates)), times.counts), times.total)

@@ -80,7 +80,7 @@ class Weights:
     networks: tuple[Network, ...]
     #: of each feature in the training data
     mean: Array
-    #: of each feature in the training data
+    #: of each feature in the training data; infinite for one that is always the same there
     deviation: Array
     #: where the numbers come from: ``machines``, ``data``, ``seed`` and ``scores``; anything else may be in it
     card: Mapping[str, Any]
@@ -134,7 +134,7 @@ def load(path: Path, *, kind: str, features: str) -> Weights:
         with np.load(path, allow_pickle=False) as file:
             about = json.loads(str(file["about"]))
             arrays = {name: np.asarray(file[name], np.float32) for name in file.files if name != "about"}
-    except (OSError, KeyError, ValueError, zipfile.BadZipFile) as error:
+    except (OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
         raise WeightsError(f"the weights can't be read: {error}", file=str(path), remedy=remedy) from None
     if about.get("kind") != kind:
         raise WeightsError(
@@ -143,12 +143,20 @@ def load(path: Path, *, kind: str, features: str) -> Weights:
     if about.get("format") != FORMAT:
         what = f"the weights are in format {about.get('format')} of such files, and this polydl reads format {FORMAT}"
         raise WeightsError(what, file=str(path), remedy=remedy)
-    if about["features"] != features:
+    if about.get("features") != features:
         raise WeightsError(
-            f"these weights were trained on the features {about['features']!r}, and this polydl has {features!r}",
+            f"these weights were trained on the features {about.get('features')!r}, and this polydl has {features!r}",
             file=str(path),
             remedy=remedy,
         )
+    try:
+        return _weights(about, arrays)
+    except KeyError as error:
+        raise WeightsError(f"the weights lack {error}", file=str(path), remedy=remedy) from None
+
+
+def _weights(about: Mapping[str, Any], arrays: Mapping[str, Array]) -> Weights:
+    """The content of a file. Raises KeyError where something is missing."""
     networks = []
     for number, activations in enumerate(about["activations"]):
         layers = [
@@ -157,8 +165,8 @@ def load(path: Path, *, kind: str, features: str) -> Weights:
         ]
         networks.append(Network(tuple(layers)))
     return Weights(
-        kind,
-        features,
+        about["kind"],
+        about["features"],
         tuple(networks),
         arrays["mean"],
         arrays["deviation"],

@@ -47,7 +47,7 @@ def ordered(
 
 def busiest_share(iterations: float, threads: int) -> float:
     """The part of a parallel loop's iterations that the busiest thread runs; the last of them may be shorter."""
-    return -(-iterations // threads) / iterations
+    return min(1.0, -(-iterations // threads) / iterations)
 
 
 def idle_share(candidate: Candidate, machine: Machine) -> float:

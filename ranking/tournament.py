@@ -1,8 +1,8 @@
 """The paper's tournament (§4.2.2): everyone plays everyone, a network decides each game, wins are counted.
 
 A game's input are both variants' working sets, divided by the sum of all; its outputs, after a softmax, are the
-players' chances, and more than ``THRESHOLD`` wins. No game of the n² is a call of its own: the first layer is linear,
-and what both players bring to it is computed once for each; the games go through the other layers in large blocks.
+players' chances, and more than ``THRESHOLD`` wins. No game of the n² is a call of its own: they go through the network
+in large blocks.
 """
 
 from __future__ import annotations

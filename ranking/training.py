@@ -105,9 +105,14 @@ def _descend(
 
 
 def _scaling(rows: Array) -> tuple[Array, Array]:
-    """Mean and standard deviation of each column; 1 for a column that never changes."""
+    """Mean and standard deviation of each column.
+
+    Of a column that never changes nothing is learned: its deviation is infinite, so that whatever is in it scales to 0.
+    """
     deviation = rows.std(axis=0)
-    return rows.mean(axis=0), np.where(deviation > 1e-6, deviation, 1.0).astype(np.float32)
+    # Of many equal numbers, rounding makes a mean that is none of them.
+    constant = (rows.min(axis=0) == rows.max(axis=0)) | (deviation <= 1e-6)
+    return rows.mean(axis=0), np.where(constant, np.inf, deviation).astype(np.float32)
 
 
 def _seen(nests: Sequence[MeasuredNest]) -> dict[str, tuple[str, ...]]:

@@ -14,11 +14,11 @@ from polydl import registry
 from polydl.calibration import levels as level_speeds
 from polydl.calibration import loops, prefetchers
 from polydl.calibration import run as module
-from polydl.calibration.formulas import predicted
 from polydl.calibration.programs import formula_sites, grid_sites, long_sites, timed_calls
 from polydl.calibration.tables import timed
 from polydl.cli import main
 from polydl.contracts import GemmShape, GemmSite, Microkernel
+from polydl.contracts.first_cache import timed_cycles
 from polydl.errors import ExecutionError, OptionError
 from polydl.machine import Machine
 from polydl.machine.core import constants
@@ -116,7 +116,7 @@ def test_constants_of_formulas_are_kept_and_measured_anew_with_their_microkernel
         real = kernel.on(here.core.having(constants(truth, "given")))
         width = vector_bytes // (8 if sites[0].accumulator == "double" else 4)
         shapes = [call.shape for call in timed_calls(sites)]
-        return {shape: predicted(real, shape, width) / here.core.peak_cycle for shape in shapes}
+        return {shape: timed_cycles(real, shape, width) / here.core.peak_cycle for shape in shapes}
 
     for name, sites in (("formula_sites", formula_sites), ("long_sites", long_sites)):
         monkeypatch.setattr(module, name, sites)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import re
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -123,6 +123,14 @@ def test_a_calibrated_kernel_leaves_no_member_of_the_contract_to_its_usual_answe
     assert members <= answered
 
 
+@pytest.mark.parametrize("sizes", ["rows", "columns"])
+def test_sizes_of_a_table_that_are_out_of_order_are_refused(table: Throughput, sizes: str) -> None:
+    written = asdict(table)
+    assert Throughput.from_table(written) == table
+    with pytest.raises(ValueError, match="increasing order"):
+        Throughput.from_table(written | {sizes: written[sizes][::-1]})
+
+
 def test_a_fit_finds_the_coefficients_again() -> None:
     def cycles(call: GemmShape) -> float:
         return 30.0 + 2.0 * call.n + call.batch * 5.0 + call.k * call.batch * call.m * call.n / 32
@@ -166,6 +174,13 @@ def test_held_out_shapes_are_the_same_on_every_run_and_not_in_the_grid() -> None
     assert held_out == {call.shape for call in timed_calls(held_out_sites(PLAIN_C, "float", 16))}
     grid = {(each.shape.m, each.shape.n, each.shape.k) for each in timed_calls(grid_sites(PLAIN_C, "float", 16))}
     assert sum((each.m, each.n, each.k) not in grid for each in held_out) > 0.9 * len(held_out)
+
+
+@pytest.mark.parametrize(("element", "width"), [("float", 4), ("double", 8)])
+def test_held_out_operands_are_as_large_where_vectors_are_short(element: str, width: int) -> None:
+    sites = held_out_sites(PLAIN_C, element, 16 // width)
+    sizes = [width * (site.m[0] + site.n[0]) * site.k[0] * site.batch[0] for site in sites]
+    assert 64 << 10 < max(sizes) <= 256 << 10
 
 
 def test_a_site_is_cut_to_what_the_kernel_takes() -> None:
@@ -370,7 +385,10 @@ def test_threads_share_what_all_cores_reach_together(stored: Profile) -> None:
     assert EXAMPLE.bandwidths() == alone
     assert replace(calibrated_example, threads=1).bandwidths() == alone
     assert calibrated_example.bandwidths() == (4e11, 1.6e11, 3e10, 6e9)
-    assert calibrated_example.with_cache_sizes((1024,)).bandwidths() == (4e11, 1e10)
+    # Other sizes change neither what all cores reach from a level in its place, nor from memory.
+    assert calibrated_example.with_cache_sizes((1024,)).bandwidths() == (4e11, 6e9)
+    beyond = calibrated_example.with_cache_sizes((1024, 2048, 4096, 8192)).bandwidths()
+    assert beyond == pytest.approx((4e11, 1.6e11, 3e10, (6e10 * 1.2e10) ** 0.5 / 2, 6e9))
 
 
 def test_predictions_reach_the_variants_and_count_last_tiles(table: Throughput, tmp_path: Path) -> None:

@@ -9,10 +9,11 @@ import pytest
 
 from polydl import registry
 from polydl.calibration.arithmetic import measure_arithmetic, rates
-from polydl.calibration.formulas import decided_constants, fitted_constants, formula_error, predicted
+from polydl.calibration.formulas import decided_constants, fitted_constants, formula_error
 from polydl.calibration.programs import formula_sites, grouped_site, timed_calls
 from polydl.calibration.tables import timed
 from polydl.contracts import FormulaConstants, GemmShape, Microkernel
+from polydl.contracts.first_cache import timed_cycles
 from polydl.execute.toolchain import Toolchain
 from polydl.machine.core import CONSTANTS, Core, constants
 from polydl.machine.processors import WIDE_CORE
@@ -29,7 +30,7 @@ def shapes(kernel: Microkernel, wanted: FormulaConstants) -> list[GemmShape]:
 
 
 def cycles_on(kernel: Microkernel, wanted: FormulaConstants, core: Core) -> dict[GemmShape, float]:
-    return {shape: predicted(kernel.on(core), shape, 16) for shape in shapes(kernel, wanted)}
+    return {shape: timed_cycles(kernel.on(core), shape, 16) for shape in shapes(kernel, wanted)}
 
 
 def having(values: Mapping[str, float]) -> Core:
@@ -137,9 +138,9 @@ def test_constants_of_formulas_are_those_that_predictions_take(name: str) -> Non
         assert calls
         for constant in wanted.names:
             more = WIDE_CORE.having(constants({constant: 3 * getattr(WIDE_CORE, constant)}, "given"))
-            assert any(predicted(kernel.on(more), c, 16) > predicted(kernel.on(WIDE_CORE), c, 16) for c in calls), (
-                constant
-            )
+            assert any(
+                timed_cycles(kernel.on(more), c, 16) > timed_cycles(kernel.on(WIDE_CORE), c, 16) for c in calls
+            ), constant
 
 
 @pytest.mark.native

@@ -450,6 +450,22 @@ def test_what_is_left_is_timed_step_by_step_as_long_as_it_is_wanted(
     ]
     [times] = read_call_times(tmp_path, MACHINE.cpu_id)
     assert len(times.calls) == first.calls + 2
+    # Another command has timed calls with another compiler since.
+    write_call_times(tmp_path, MACHINE.cpu_id, [replace(times, versions="of another compiler", calls=())])
+    further.time_further(further._request(first), lambda: len(steps) < 9, step)
+    assert len(steps) == 2
+    assert read_call_times(tmp_path, MACHINE.cpu_id)[0].calls == ()
+
+
+def test_a_call_that_is_timed_again_has_one_time(calls: tuple[PackedCall, ...], tmp_path: Path) -> None:
+    first = first_use(MACHINE, calls, TOOLCHAIN, directory=tmp_path, measure=Measurer(), clock=lambda: 0.0)
+    assert first is not None
+    [before] = read_call_times(tmp_path, MACHINE.cpu_id)
+    again = replace(before.calls[0], cycles=5.0)
+    further.time_further(further._request(first), iter((True, False)).__next__, lambda *_: [again])
+    [times] = read_call_times(tmp_path, MACHINE.cpu_id)
+    assert len(times.calls) == len(before.calls)
+    assert times.calls[0] == again
 
 
 @pytest.mark.native

@@ -28,8 +28,9 @@ from polydl.ranking.bound import lower_bounds
 from polydl.ranking.cost_model import COST_MODEL, nest_times, predicted_times
 from polydl.ranking.explanation import explain
 from polydl.ranking.learned import DNN, DNN_PAPER, REGRESSION, SHARPNESS, UtilityTournament
-from polydl.ranking.network import Network, Weights, load, network_of
+from polydl.ranking.network import Network, Weights, load, network_of, scale
 from polydl.ranking.tournament import BEST, EVERYONE, THRESHOLD, wins
+from polydl.ranking.training import _scaling
 
 PARTS = ("total", "arithmetic")
 PAPER_SIZES = (8, 64, 32, 16, 8, 2)
@@ -168,8 +169,12 @@ def test_weights_of_other_features_or_rankers_are_refused(tmp_path: Path) -> Non
         load(path, kind="dnn", features="rich 0")
     with pytest.raises(WeightsError, match="not of 'regression'"):
         load(path, kind="regression", features=features.RICH)
+    with np.load(path) as file:
+        np.savez(tmp_path / "no bias.npz", **{name: file[name] for name in file.files if name != "bias_0_1"})
+    np.save(tmp_path / "no archive.npy", np.zeros(3))
+    (tmp_path / "empty.npz").touch()
     path.write_bytes(path.read_bytes()[:100])
-    for broken in (path, tmp_path / "nowhere.npz"):
+    for broken in (path, *(tmp_path / name for name in ("nowhere.npz", "no bias.npz", "no archive.npy", "empty.npz"))):
         with pytest.raises(WeightsError, match="polydl train --ranker dnn"):
             load(broken, kind="dnn", features=features.RICH)
 
@@ -315,6 +320,39 @@ def test_machines_may_have_fewer_or_more_caches() -> None:
             some.append(replace(each, working_sets=sets, traffic=moved))
         for ranker in (COST_MODEL, DNN, DNN_PAPER, REGRESSION):
             assert len(ranker.rank(some, machine).entries) == 5
+
+
+def test_further_caches_count_as_memory_does() -> None:
+    outermost = replace(MACHINE.caches[-1], name="L4", bytes=2 * MACHINE.caches[-1].bytes)
+    four = replace(MACHINE, caches=(*MACHINE.caches, outermost), total_bandwidths=())
+    candidate = NESTS[0].candidates[0]
+    held = (*candidate.working_sets.levels, 10**9)
+    traffic = tuple((*moved, moved[-1]) for moved in candidate.traffic)
+    further = replace(candidate, working_sets=replace(candidate.working_sets, levels=held), traffic=traffic)
+    column = features.RICH_NAMES.index("held by memory")
+    expected = np.log1p((10**9 + candidate.working_sets.memory) / MACHINE.caches[-1].bytes)
+    assert features.rich([further], four)[0, column] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("value", [np.log1p(1.0), 0.1, 3.0, 0.0])
+def test_of_what_never_changes_nothing_is_learned(value: float) -> None:
+    rows = np.full((9671, 2), value, np.float32)
+    rows[:, 1] = np.arange(len(rows)) % 7
+    mean, deviation = _scaling(rows)
+    other = np.array([[value, 0], [0.7, 3], [-9.0, 6]], np.float32)
+    scaled = scale(other, mean, deviation)
+    assert (scaled[:, 0] == 0.0).all()
+    assert scaled[:, 1] == pytest.approx([-1.5, 0.0, 1.5], abs=1e-3)
+
+
+def test_shipped_weights_take_features_that_never_changed_as_nothing() -> None:
+    """All data is of one thread: no parallel loop changes what is predicted."""
+    alone = features.parameters(NESTS[0].candidates, MACHINE)
+    two = alone.copy()
+    two[:, features.PARAMETER_NAMES.index("iterations")] = 64.0
+    two[:, features.PARAMETER_NAMES.index("share of the busiest thread")] = 0.5
+    predicted = [REGRESSION.weights(np.log1p(rows).astype(np.float32)) for rows in (alone, two)]
+    assert (predicted[0] == predicted[1]).all()
 
 
 def test_explanations_name_what_differs() -> None:

@@ -19,10 +19,12 @@ from polydl import pipeline, workloads
 from polydl.cli import main
 from polydl.errors import OptionError, RecordsError
 from polydl.ir.variant import Interchange, Tile, Variant
-from polydl.learning import evaluation
+from polydl.learning import collection, evaluation
 from polydl.learning.collection import CollectionOptions, analysed_anew, choose, layers_of
 from polydl.learning.metrics import bootstrap, geomean, quality, random_quality
+from polydl.learning.recorded_space import recorded_rows
 from polydl.learning.samples import (
+    ANALYSIS,
     candidate_of,
     describe,
     groups_of_workloads,
@@ -200,6 +202,22 @@ def test_records_of_several_machines_are_nests_of_each(tmp_path: Path) -> None:
     assert len(evaluation.machines_of([first, faster])) == 1
 
 
+def test_recorded_spaces_are_those_of_all_settings_evenly_spread(tmp_path: Path) -> None:
+    records = list(read_records(SOURCE))
+    setting = records[0].setting
+    put_profile(tmp_path, setting.cpu)
+    first = [record for record in records if record.workload == NESTS[0].name]
+    both = [*first, *(replace(record, setting=replace(setting, threads=2), run="2") for record in first)]
+    write_compressed(both, tmp_path / "both.jsonl.xz")
+    ranker = pipeline.ranker_named("cost-model")
+    found = recorded_rows(tmp_path / "both.jsonl.xz", ranker, 10)
+    assert list(found) == [f"{NESTS[0].name}, {setting.cpu}, {threads}" for threads in ("1 thread", "2 threads")]
+    few = recorded_rows(SOURCE, ranker, 10, len(NESTS) // 2 + 1)
+    assert len(few) == len(NESTS) // 2 + 1
+    assert next(iter(few)) == NESTS[0].name
+    assert next(reversed(few)) == NESTS[-1].name
+
+
 def test_quality_of_known_orders() -> None:
     best_first = quality([1.0, 2.0, 4.0])
     assert (best_first.top, best_first.tau, best_first.pairs) == ((1.0, 1.0, 1.0), 1.0, 1.0)
@@ -281,6 +299,44 @@ def test_collect_measures_once_and_evaluate_reads_it(tmp_path: Path, capsys: pyt
         assert "oracle" in capsys.readouterr().out
 
 
+@pytest.mark.native
+@pytest.mark.slow
+def test_what_was_compiled_otherwise_is_not_measured_in_its_place(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work = tmp_path / "work"
+    collect = ["collect", "--workload", "gemm_100x100x100", "--records", str(tmp_path / "records"), "--work", str(work)]
+    collect += ["--rounds", "2", "--variants", "3", "--measure-only"]
+    first = [*collect[:-1], "--microkernel", "c", "--compile-only"]
+    assert main(first, standalone_mode=False) == 0
+    [kept] = work.glob("*/*/compiled.pickle")
+    for others in (["--microkernel", "none"], ["--microkernel", "c", "--seed", "1"]):
+        assert main([*collect, *others], standalone_mode=False) == 2
+        assert "compile it with the same options" in capsys.readouterr().err
+    assert main([*collect, "--microkernel", "c"], standalone_mode=False) == 0
+    assert main([*collect[:-1], "--microkernel", "none", "--again"], standalone_mode=False) == 0
+    uses = [{use["name"] for use in each.features["microkernels"]} for each in read_records(tmp_path / "records")]
+    assert uses[:3] == [{"c"}] * 3
+    assert uses[3:] == [set()] * (len(uses) - 3)
+    assert len(uses) > 3
+    assert kept in work.glob("*/*/compiled.pickle")
+
+
+def test_what_is_compiled_alike_is_kept_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    setting, options = next(read_records(SOURCE)).setting, CollectionOptions()
+    alike = collection._alike(setting, options)
+    kept = tmp_path / "resnet_03" / alike
+    kept.mkdir(parents=True)
+    (kept / "compiled.pickle").touch()
+    assert collection.compiled(tmp_path, setting, replace(options, rounds=9, anew=True)) == {"resnet_03"}
+    for other in ({"variants": 50}, {"leaders": 3}, {"pool": 2000}, {"seed": 1}, {"images": 2}, {"microkernel": "c"}):
+        assert not collection.compiled(tmp_path, setting, replace(options, **other))
+    for changed in ({"threads": 2}, {"compiler": "other"}, {"libraries": (("libxsmm", "0"),)}):
+        assert not collection.compiled(tmp_path, replace(setting, **changed), options)
+    monkeypatch.setattr("polydl.learning.collection.ANALYSIS", ANALYSIS + 1)
+    assert not collection.compiled(tmp_path, setting, options)
+
+
 def test_evaluate_writes_a_document(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["evaluate", "--data", str(SOURCE), "--ranker", "equation-1", "--json", "-"]
     assert main(arguments, standalone_mode=False) == 0
@@ -323,6 +379,13 @@ def test_records_of_another_nest_get_no_features_anew() -> None:
     with pytest.warns(UserWarning, match=f"1 of 2 records of {first.workload} are left out: its nest has changed"):
         analysed = analysed_anew([today, replace(today, nest="0" * 16)], MACHINES)
     assert [record.nest for record in analysed] == [today.nest]
+
+
+def test_records_of_a_workload_that_is_gone_get_no_features_anew() -> None:
+    first = next(record for record in read_records(SOURCE) if record.workload is not None and record.variant)
+    gone = replace(first, workload="of_an_earlier_polydl")
+    with pytest.warns(UserWarning, match="1 of 1 records of of_an_earlier_polydl are left out: there is no such"):
+        assert analysed_anew([gone], MACHINES) == ()
 
 
 def test_layers_of_every_network_share_a_group() -> None:

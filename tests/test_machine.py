@@ -261,6 +261,9 @@ def test_a_machine_is_saved_whole_or_not_at_all(tmp_path: Path) -> None:
         ({"memory_latency_seconds": -1.0}, "positive"),
         ({"peak_gflops": math.inf}, "finite"),
         ({"memory_bytes": 0}, "at least 1"),
+        ({"total_bandwidths": [0.0, 0.0, 0.0, 0.0]}, "positive"),
+        ({"total_bandwidths": [1e9, 1e9]}, "of each cache and of memory"),
+        ({"total_peak_gflops": -1.0}, "positive"),
         ({"colour": "blue"}, "colour is not known"),
     ],
 )
@@ -314,12 +317,14 @@ def test_caches_are_read_from_sysfs(tmp_path: Path) -> None:
         for name, value in told.items():
             (directory / name).write_text(value + "\n")
         (directory / "coherency_line_size").write_text("64\n")
-    found = system._sysfs_caches(tmp_path)
+    found = system._sysfs_caches(tmp_path, range(12))
     assert [(c.bytes, c.line_bytes, c.shared_by, c.ways) for c in found] == [
         (32 << 10, 64, 2, 8),
         (1 << 20, 64, 2, 8),
         (36608 << 10, 64, 7, 0),
     ]
+    # Of those that share a cache, some may be others' processors.
+    assert [cache.shared_by for cache in system._sysfs_caches(tmp_path, (0, 2, 3, 9))] == [1, 1, 3]
 
 
 def test_sets_of_caches_are_told_by_the_system_and_are_not_those_of_given_sizes() -> None:
@@ -340,7 +345,7 @@ def test_sets_of_caches_are_told_by_the_system_and_are_not_those_of_given_sizes(
 
 
 def test_no_sysfs_means_no_caches(tmp_path: Path) -> None:
-    assert system._sysfs_caches(tmp_path / "absent") == ()
+    assert system._sysfs_caches(tmp_path / "absent", [0]) == ()
 
 
 def test_lscpu_finds_what_sysfs_finds() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import islice, product
+from math import ceil, prod
 from pathlib import Path
 
 import pytest
@@ -13,8 +15,9 @@ from marks import parametrized
 from polydl import pipeline
 from polydl.ir.kernel import KernelSource
 from polydl.ir.scop import Scop
-from polydl.ir.variant import Parallel, Variant
-from polydl.plan.execution_counts import parallel_iterations
+from polydl.ir.variant import Interchange, Parallel, Tile, UseMicrokernel, Variant
+from polydl.plan.execution_counts import equal_iterations, parallel_iterations
+from polydl.ranking.ordering import busiest_share
 from polydl.variants.variant_space import VariantSpace
 
 # Three blocks of filters, and five rows: neither is even for two threads.
@@ -30,6 +33,18 @@ void f(float output[3][5][7][16], const float filter[3][16][16], const float inp
           for (int k = 0; k < 16; k++)
             output[o][j][i][m] += filter[o][k][m] * input[j][i][k];
         }
+#pragma endscop
+}
+"""
+BATCH = """
+void f(float C[7][304][64], const float A[7][304][64], const float B[64][64])
+{
+#pragma scop
+  for (int b = 0; b < 7; b++)
+    for (int i = 0; i < 304; i++)
+      for (int j = 0; j < 64; j++)
+        for (int k = 0; k < 64; k++)
+          C[b][i][j] += A[b][i][k] * B[k][j];
 #pragma endscop
 }
 """
@@ -98,8 +113,34 @@ def test_a_ranker_is_told_the_iterations_of_both(tmp_path: Path) -> None:
         applied = space.apply(variant)
         for step in parallel_steps(variant):
             if (step.loop, step.inner) in (("o", "j"), ("j", "o")) and not variant.rewrites:
-                found.add(parallel_iterations(applied.scop, applied.plan)[step.nest])
+                found.add(parallel_iterations(applied.scop, applied.plan, 2)[step.nest])
     assert found == {15}
+
+
+@pytest.mark.parametrize("trips", [(7, 1.1875), (1.1875, 7), (7.5,), (1.0625, 2.5), (3, 2.25), (4, 6), (2.5, 3, 1.5)])
+@pytest.mark.parametrize("threads", [2, 3, 7, 8, 16])
+def test_the_busiest_thread_runs_what_is_dealt_out_to_it(trips: tuple[float, ...], threads: int) -> None:
+    """As OpenMP's runtimes deal out iterations: runs of them, the first ones longer by one where there is a rest."""
+    tiles = [[min(1.0, each - place) for place in range(ceil(each))] for each in trips]
+    work = [prod(sizes) for sizes in product(*tiles)]
+    least, longer = divmod(len(work), threads)
+    dealt = iter(work)
+    runs = [sum(islice(dealt, least + (thread < longer))) for thread in range(threads)]
+    assert busiest_share(equal_iterations(trips, threads), threads) == pytest.approx(max(runs) / sum(work))
+
+
+def test_rows_with_a_short_last_tile_are_dealt_out_in_turns(tmp_path: Path) -> None:
+    """Of 14 tiles, eight threads have two at most: a long one and a short one."""
+    scop = parse(tmp_path, BATCH)
+    steps = (
+        Tile(0, "i", (256, 16)),
+        Interchange(0, ("b", "i_t2", "i_t1")),
+        Parallel(0, "b", inner="i_t2"),
+        UseMicrokernel(0, "c", "j", "i", "k"),
+    )
+    applied = pipeline.apply(scop, Variant(steps), machine=machine_with(8, 64), microkernel="c")
+    (iterations,) = parallel_iterations(applied.scop, applied.plan, 8)
+    assert busiest_share(iterations, 8) == pytest.approx(304 / (7 * 304))
 
 
 @pytest.mark.native

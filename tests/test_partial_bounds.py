@@ -14,8 +14,10 @@ from reuse_examples import MACHINE
 from polydl import pipeline
 from polydl.contracts import Calls, Candidate, Outlook
 from polydl.contracts.ranking import distinct
+from polydl.frontend.constants import with_constants
 from polydl.ir.variant import Variant
 from polydl.machine import Machine
+from polydl.machine.elsewhere import machine_elsewhere
 from polydl.ranking.bound import least_seconds, lower_bounds
 from polydl.ranking.cost_model import nest_times
 from polydl.variants.decisions import Partial
@@ -172,11 +174,113 @@ def test_a_decision_may_raise_the_bound(tmp_path: Path) -> None:
 def test_what_no_cache_keeps_comes_from_memory(tmp_path: Path) -> None:
     machine = MACHINES["small caches"]
     space = space_of(SCALED, machine, tmp_path, "none")
-    kept = sum(level.bytes * -(-machine.threads // level.shared_by) for level in machine.caches)
+    # The second of two threads runs on another core, with another first and second cache.
+    kept = 2 * SMALL[0].bytes + 2 * SMALL[1].bytes + SMALL[2].bytes
     moved = 2 * 96 * 64 * 4 - kept
     fastest = 1.2 * machine.memory_bandwidth_bytes_per_second * machine.threads
     assert pipeline.least_seconds(space, {}, machine) >= moved / fastest
     assert pipeline.least_seconds(space, {}, MACHINE) < moved / fastest
+
+
+def test_two_threads_have_a_cache_each_while_there_are_cores() -> None:
+    alone = replace(MACHINE, threads=2, caches=(replace(MACHINE.caches[0], shared_by=2),))
+    outlook = Outlook(0, 2 * alone.caches[0].bytes, frozenset([Calls()]))
+    assert least_seconds(outlook, replace(alone, cores=4)) == 0
+    assert least_seconds(outlook, replace(alone, cores=2)) > 0
+
+
+LAYER = """
+void f(double Y[512][128], const float A[512][4], const float B[4][128], const float b[128])
+{
+#pragma scop
+  for (int i = 0; i < 512; i++)
+    for (int j = 0; j < 128; j++) {
+      float s = b[j];
+      for (int k = 0; k < 4; k++)
+        s += A[i][k] * B[k][j];
+      Y[i][j] = s > 0.0f ? s : 0.5f * s;
+    }
+#pragma endscop
+}
+"""
+TRIANGLE = """
+void f(float x[256], const float L[256][256], const float b[256])
+{
+#pragma scop
+  for (int i = 0; i < 256; i++) {
+    x[i] = b[i];
+    for (int j = 0; j < i; j++)
+      x[i] += L[i][j] * b[j];
+  }
+#pragma endscop
+}
+"""
+SCALED_PRODUCT = """
+void f(float C[16][64], const float A[16][64], const float W[64][64])
+{
+  float w[64][64];
+#pragma scop
+  for (int j = 0; j < 64; j++)
+    for (int k = 0; k < 64; k++)
+      w[j][k] = 2.0f * W[j][k];
+  for (int i = 0; i < 16; i++)
+    for (int j = 0; j < 64; j++)
+      for (int k = 0; k < 64; k++)
+        C[i][j] += A[i][k] * w[k][j];
+#pragma endscop
+}
+"""
+PRODUCTS = """
+void f(float C[8][256][256], const float A[8][256][256], const float B[8][256][256])
+{
+#pragma scop
+  for (int b = 0; b < 8; b++)
+    for (int i = 0; i < 256; i++)
+      for (int j = 0; j < 256; j++)
+        for (int k = 0; k < 256; k++)
+          C[b][i][j] += A[b][i][k] * B[b][k][j];
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "microkernel", "constants", "machine"),
+    [
+        pytest.param(LAYER, "c", (), MACHINES["small caches"], id="contracted arrays"),
+        pytest.param(SCALED_PRODUCT, "c", ("W",), MACHINES["small caches"], id="prepared operands"),
+        pytest.param(PRODUCTS, "c-amx,c", (), machine_elsewhere("xeon-amx", threads=1), id="tile registers"),
+    ],
+)
+def test_no_variant_of_a_space_is_below_its_bound(
+    source: str, microkernel: str, constants: tuple[str, ...], machine: Machine, tmp_path: Path
+) -> None:
+    path = tmp_path / "nest.c"
+    path.write_text(source)
+    scop = with_constants(pipeline.parse(path), constants)
+    space = pipeline.space_on(scop, machine, microkernel=microkernel)
+    for part in (space, *space.alternatives):
+        variants = pipeline.generate(replace(part, alternatives=()), max_variants=50).variants
+        seen = pipeline.candidates(scop, variants, machine=machine, microkernel=microkernel)
+        bound = pipeline.least_seconds(part, {}, machine)
+        assert 0 < bound <= min(lower_bounds(seen, machine)) * (1 + 1e-9)
+        assert bound <= min(sum(time.total for time in nest_times(each, machine)) for each in seen)
+
+
+def test_operations_of_half_a_triangle_need_half_of_the_array(tmp_path: Path) -> None:
+    path = tmp_path / "nest.c"
+    path.write_text(TRIANGLE)
+    space = pipeline.space_on(pipeline.parse(path), MACHINE, microkernel="none")
+    assert space.least_work == (2 * 256 * 255 // 2, 4 * (256 * 255 // 2 + 256 + 256))
+
+
+def test_candidates_that_outrun_the_peak_have_no_bound_of_arithmetic(tmp_path: Path) -> None:
+    space = space_of(PRODUCT, MACHINE, tmp_path, "c")
+    candidate = next(each for _, each in candidates(space, MACHINE, "c") if each.microkernels)
+    [use] = candidate.microkernels
+    assert lower_bounds([candidate], MACHINE)[0] > 0
+    for other in (replace(use, element_bytes=(4, 2, 2)), replace(use, family="tile registers")):
+        assert lower_bounds([replace(candidate, microkernels=(other,))], MACHINE)[0] == 0
 
 
 @pytest.mark.parametrize(("element", "bounded"), [("float", True), ("signed char", False)])

@@ -11,7 +11,7 @@ from machines import machine_with
 
 from polydl import pipeline
 from polydl.ir.scop import Scop
-from polydl.ir.variant import Interchange, Step, Tile, Unroll, Variant
+from polydl.ir.variant import Attach, Interchange, Step, Tile, Unroll, Variant
 from polydl.model.plain_loops import chain
 from polydl.plan.register_blocks import register_block
 from polydl.plan.vector_sums import separate_lanes, separate_vectors, sums_of_loop
@@ -128,3 +128,26 @@ def test_a_vector_that_is_written_in_each_iteration_is_stored(tmp_path: Path) ->
     (statement,) = (scop := over_line(tmp_path, "A[i] = B[2 * i] - B[2 * i + 1];")).statements
     block = register_block(scop, statement, [], 0, 16, 8)
     assert (block.operations, block.loads, block.stores) == (1, 4, 1)
+
+
+SUMS = """\
+void f(float y[512], float z[512], const float x[512][512]) {
+#pragma scop
+  for (int i = 0; i < 512; i++) {
+    y[i] = 0;
+    for (int j = 0; j < 512; j++)
+      y[i] += x[i][j];
+    z[i] = y[i] * y[i] + 1;
+  }
+#pragma endscop
+}
+"""
+
+
+def test_what_runs_inside_of_loops_that_others_share_takes_all_of_its_instances(tmp_path: Path) -> None:
+    machine = machine_with(threads=1, vector_bytes=64)
+    scop = parse(tmp_path, SUMS)
+    together = Variant((Attach("S0", "S1", "first"), Attach("S2", "S1", "last")))
+    before, _, behind = pipeline.candidates(scop, [together], machine=machine)[0].cycles
+    assert before == 512 / machine.core.fma_per_cycle
+    assert behind == 512 * 2 / machine.core.fma_per_cycle

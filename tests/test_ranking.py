@@ -42,7 +42,7 @@ def candidate(
     *,
     cycles: tuple[float, ...] = (2e6,),
     traffic: tuple[tuple[int, int, int], ...] = (),
-    iterations: tuple[int, ...] = (8,),
+    iterations: tuple[float, ...] = (8,),
     starts: tuple[int, ...] = (),
     footprint: int = 1 << 40,
 ) -> Candidate:
@@ -131,6 +131,29 @@ def test_arithmetic_is_that_of_the_busiest_thread() -> None:
     assert [time.arithmetic for time in nest_times(both, MACHINE)] == pytest.approx([0.25, 0.5])
     assert idle_share(both, MACHINE) == pytest.approx(1 - 3 / (4 * 1.5))
     assert [busiest_share(n, 4) for n in (1, 2, 3, 4, 5, 8, 9)] == [1, 1 / 2, 1 / 3, 1 / 4, 2 / 5, 1 / 4, 1 / 3]
+
+
+def test_one_thread_runs_no_more_than_all_iterations() -> None:
+    """The last of them may be shorter, and counts as part of one."""
+    assert [busiest_share(2.5, threads) for threads in (1, 2, 4)] == [1, 2 / 2.5, 1 / 2.5]
+    traffic = ((32 * 10**9, 8 * 10**9, 4 * 10**9),)
+    whole, part = (candidate("x", cycles=(2e9,), traffic=traffic, iterations=(count,)) for count in (2, 2.5))
+    assert nest_times(part, replace(MACHINE, threads=1)) == nest_times(whole, replace(MACHINE, threads=1))
+    (time,) = nest_times(part, replace(MACHINE, threads=2))
+    assert time.arithmetic == pytest.approx(2 / 2.5)
+
+
+def test_those_that_run_alone_have_all_bandwidth_that_a_core_gets() -> None:
+    shared = replace(MACHINE, total_bandwidths=(800e9, 320e9, 60e9, 12e9))
+    traffic = ((0, 0, 4 * 10**9),)
+    seconds = []
+    for iterations in (1, 2, 3, 4, 8):
+        (time,) = nest_times(candidate("x", traffic=traffic, iterations=(iterations,)), shared)
+        seconds.append(time.transfers[-1])
+    # One of 10 GB/s, two of 6, three of 4, four of 3.
+    assert seconds == pytest.approx([4 / 10, 2 / 6, 4 / 3 / 4, 1 / 3, 1 / 3])
+    of_all = nest_times(candidate("x", traffic=traffic * 2, iterations=(1, 4), cycles=(1.0, 1.0)), shared)
+    assert [time.transfers[-1] for time in of_all] == pytest.approx([4 / 10, 1 / 3])
 
 
 def test_threads_take_time_to_start() -> None:

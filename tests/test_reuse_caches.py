@@ -121,9 +121,18 @@ def test_options_reach_every_way_of_counting() -> None:
 
 
 def test_threads_share_the_outer_caches() -> None:
-    assert threads_sharing(MACHINE.caches, 1) == (1, 1, 1)
-    assert threads_sharing(MACHINE.caches, 2) == (1, 2, 2)
-    assert threads_sharing(MACHINE.caches, 8) == (1, 2, 4)
+    assert threads_sharing(MACHINE.caches, 1, processors=8) == (1, 1, 1)
+    assert threads_sharing(MACHINE.caches, 2, processors=8) == (1, 2, 2)
+    assert threads_sharing(MACHINE.caches, 8, processors=8) == (1, 2, 4)
+
+
+def test_threads_share_a_core_when_each_core_has_one() -> None:
+    two_each = [replace(level, shared_by=sharing) for level, sharing in zip(MACHINE.caches, (2, 2, 8), strict=True)]
+    assert threads_sharing(two_each, 4, processors=8) == (1, 1, 4)
+    assert threads_sharing(two_each, 5, processors=8) == (2, 2, 5)
+    assert threads_sharing(two_each, 8, processors=8) == (2, 2, 8)
+    # Of each core this process may use one alone.
+    assert threads_sharing(two_each, 1, processors=1) == (1, 1, 1)
 
 
 def test_the_iterations_that_threads_are_in_together() -> None:

@@ -14,7 +14,7 @@ from polydl.contracts import GemmShape
 from polydl.ir.variant import Tile, UseMicrokernel, Variant
 from polydl.machine import CoreConstant
 from polydl.microkernels.libxsmm import LIBXSMM
-from polydl.microkernels.plain_c import PLAIN_C
+from polydl.microkernels.plain_c import PLAIN_C, PlainC
 from polydl.model.calls import call_cycles
 from polydl.model.same_set import same_set_cycles
 
@@ -85,3 +85,26 @@ def test_the_calls_of_a_nest_are_expected_to_wait(columns: int, slower: bool, tm
     [site] = applied.sites.values()
     alone = site.calls * site.kernel.predicted_cycles(site.gemm.shapes()[0][1], 16)
     assert (call_cycles(site, 16, machine.core) > 1.5 * alone) == slower
+
+
+class Silent(PlainC):
+    """Does not say which block it keeps in registers."""
+
+    def register_block(self, shape: GemmShape, vector_elements: int) -> None:
+        return None
+
+
+def test_columns_in_rows_are_looked_up_as_often_as_in_one(tmp_path: Path) -> None:
+    """Pages of A anew for each block, of all columns of a call together."""
+    machine = replace(machine_with(threads=1, vector_bytes=64), constants=(CoreConstant("first_tlb_entries", 16),))
+    scop = parse(tmp_path, PRODUCT.replace("N", "1040"))
+    steps = (Tile(0, "j", (16,)), Tile(0, "i", (16,)), UseMicrokernel(0, "c", m="j", n="i", k="k"))
+    applied = pipeline.apply(scop, Variant(steps), machine=machine, microkernel="c")
+    [site] = applied.sites.values()
+    flat = replace(site, kernel=Silent())
+    rows = tuple(4 * row * 1040 for row in range(4))
+    rowed = replace(flat, gemm=replace(flat.gemm, n=(4, 4), rows_b=rows, rows_c=rows))
+    of_flat, of_rowed = (call_cycles(each, 16, machine.core) for each in (flat, rowed))
+    assert of_rowed == pytest.approx(of_flat)
+    far = replace(machine, constants=(CoreConstant("first_tlb_entries", 64),))
+    assert call_cycles(flat, 16, far.core) < of_flat

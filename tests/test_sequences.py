@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
-from machines import detected, machine_with
+from machines import RATES, detected, machine_with
 from marks import parametrized
 
 from polydl import pipeline
@@ -20,6 +21,7 @@ from polydl.fusion.sequences import Combination, fused_combinations, loop_classe
 from polydl.ir.numerics import Numerics
 from polydl.ir.scop import Scop
 from polydl.machine import Machine
+from polydl.model.groups import LoopGroup, predict
 from polydl.poly.dependences import dependences
 from polydl.poly.nests import distribute, distributed
 from polydl.variants.generation import generate
@@ -52,6 +54,18 @@ def combinations(scop: Scop, *, reassociate: bool = True) -> tuple[Combination, 
 
 def test_there_are_eleven() -> None:
     assert {path.stem for path in SEQUENCES} == BEST.keys()
+
+
+def test_a_group_on_one_thread_shares_no_bandwidth() -> None:
+    scop = pipeline.parse(EXAMPLES / "sequences" / "sscal.c")
+    [statement] = scop.statements
+    two = replace(machine_with(2, 32), total_bandwidths=(*RATES[:-1], 1.2 * RATES[-1]))
+    for threads in (1, 2):
+        group = LoopGroup((statement,), (0,), 0, (statement.iterators,), threaded=threads > 1)
+        found = predict(scop, [group], two)
+        assert found.bytes > two.caches[-1].bytes
+        starting = two.core.thread_start_seconds if threads > 1 else 0.0
+        assert found.seconds == pytest.approx(found.bytes / ([1.0, 1.2][threads - 1] * RATES[-1]) + starting)
 
 
 @parametrized("path", SEQUENCES, ids=lambda path: path.stem, quick=4)

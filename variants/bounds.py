@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from math import inf, prod
 
 from polydl.contracts import Calls, Outlook
-from polydl.contracts.ranking import distinct
+from polydl.contracts.ranking import distinct, within_peak
 from polydl.ir.schedule import Loop
-from polydl.ir.scop import REAL_BYTES
+from polydl.match.product import GemmMatch
+from polydl.plan.execution_counts import equal_iterations
 from polydl.variants.decisions import Partial
 from polydl.variants.nest_facts import TimeLoop
 from polydl.variants.nest_model import NestModel, ParallelLoop, tile_name
@@ -23,16 +24,24 @@ def outlook(space: VariantSpace, partials: Mapping[int, Partial]) -> Outlook:
     Of other nests nothing is decided. Alternatives are spaces of their own. No candidate may be a dead end.
     """
     scop = space.scop
+    flops, footprint = space.least_work
     calls = {Calls()}
+    families: set[str] = set()
     for nest in space.spaces:
+        partial = None if nest.settled else partials.get(nest.nest.index, nest.root)
+        families.update(space.kernels[match.kernel].family for match in _matches(nest, partial))
         work = sum(scop.statement(name).instances for name in nest.nest.statements)
-        if not nest.settled and nest.even and 2 * work == scop.flops:
-            partial = partials.get(nest.nest.index, nest.root)
+        if not nest.settled and nest.even and 2 * work == flops:
             assert partial is not None
             calls = set(_calls(nest, partial, work))
-    # Of narrower elements an instruction takes more than the peak counts.
-    flops = 0 if any(array.element_bytes < REAL_BYTES["float"] for array in scop.arrays) else scop.flops
-    return Outlook(flops, scop.footprint, frozenset(calls))
+    flops = within_peak(flops, (array.element_bytes for array in scop.arrays), families)
+    return Outlook(flops, footprint, frozenset(calls))
+
+
+def _matches(nest: NestSpace, partial: Partial | None) -> Iterator[GemmMatch]:
+    """The products of the shapes that are left; of all where nothing is to decide."""
+    shapes = nest.shapes if partial is None else [nest.shapes[number] for number in partial.values("shape")]
+    return (shape.match for shape in shapes if shape.match is not None)
 
 
 def _calls(nest: NestSpace, partial: Partial, work: int) -> Iterator[Calls]:
@@ -77,7 +86,7 @@ def _iterations(nest: NestSpace, partial: Partial, shape: int, on: ParallelLoop 
             return
         for outer_trips in _trips(nest.model, partial, shape, on.loop):
             for inner_trips in _trips(nest.model, partial, shape, inner):
-                yield outer_trips * inner_trips
+                yield equal_iterations((outer_trips, inner_trips), nest.threads)
 
 
 def _next_inside(model: NestModel, partial: Partial, loop: TimeLoop) -> TimeLoop | None:

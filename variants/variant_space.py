@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 
 from polydl.contracts import Microkernel
@@ -15,6 +16,7 @@ from polydl.plan.apply import Applied, apply
 from polydl.poly.dependences import Dependence
 from polydl.poly.legality import Directions
 from polydl.poly.nests import Nest
+from polydl.variants.least_work import least_work
 from polydl.variants.space import NestSpace
 
 
@@ -74,6 +76,11 @@ class VariantSpace:
     def most_error(self) -> float:
         """How many times as large a variant's measured error may be as that of the source's own arithmetic."""
         return most_error(self.numerics)
+
+    @cached_property
+    def least_work(self) -> tuple[int, int]:
+        """Floating-point operations and bytes of memory that each variant of this space alone has at least."""
+        return least_work(self.scop)
 
     def size(self) -> int:
         """Assignments of this space alone, without its alternatives."""

@@ -182,7 +182,7 @@ def first_use(
                 times = time_calls(step, machine.vector_bytes, toolchain, measure or timer.time)
                 key = step[0].key
                 before = len(known[key].calls)
-                known[key] = _including(known[key], times)
+                known[key] = including(known[key], times)
                 write_call_times(directory, machine.cpu_id, known.values())
                 count += len(known[key].calls) - before
                 longest = max(longest, clock() - begun)
@@ -190,7 +190,7 @@ def first_use(
                     report(number + 1, len(steps))
             with suppress(ExecutionError):
                 for key, cycles in timer.again().items():
-                    known[key] = _including(known[key], _call_times(cycles))
+                    known[key] = including(known[key], _call_times(cycles))
             if left:
                 timed_now = {key: replace(known[key], complete=True) for key in left}
                 known |= _with_constants(timed_now, kernels, core)
@@ -327,7 +327,7 @@ def _call_times(cycles: Mapping[GemmShape, float]) -> list[CallTime]:
     ]
 
 
-def _including(known: CallTimes, times: Iterable[CallTime]) -> CallTimes:
+def including(known: CallTimes, times: Iterable[CallTime]) -> CallTimes:
     """The times with further ones, and with better ones of the same calls."""
     by_call = {replace(each, cycles=0.0): each for each in (*known.calls, *times)}
     return replace(known, calls=tuple(by_call.values()))

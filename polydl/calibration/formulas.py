@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from statistics import median
 
 from polydl.contracts import FormulaConstants, GemmShape, Microkernel
-from polydl.contracts.first_cache import repeated_cycles
+from polydl.contracts.first_cache import timed_cycles
 from polydl.element_types import Values
 from polydl.machine.core import Core, constants
 from polydl.machine.processors import WIDE_CORE
@@ -35,14 +35,9 @@ _MULTIPLES = (1.0, 0.5, 0.25, 0.1)
 _HELD_OUT = 3
 
 
-def predicted(kernel: Microkernel, shape: GemmShape, vector_elements: int) -> float:
-    """Core cycles of a call that is made again and again with the same operands, as they are timed."""
-    return kernel.predicted_cycles(shape, vector_elements) + repeated_cycles(kernel, shape, vector_elements)
-
-
 def formula_error(kernel: Microkernel, cycles: Mapping[GemmShape, float], vector_elements: int) -> float:
     """The median of relative errors of the formula, against core cycles by shape."""
-    return median(abs(predicted(kernel, shape, vector_elements) / took - 1.0) for shape, took in cycles.items())
+    return median(abs(timed_cycles(kernel, shape, vector_elements) / took - 1.0) for shape, took in cycles.items())
 
 
 def fitted_constants(
@@ -112,7 +107,7 @@ def _fit(
     def relative(values: Values) -> Values:
         whole = dict(zip(wanted.names, (float(value) for value in values / parts), strict=True))
         changed = kernel.on(core.having(constants(whole, "measured")))
-        ratios: Values = np.array([predicted(changed, shape, vector_elements) for shape in cycles]) / measured
+        ratios: Values = np.array([timed_cycles(changed, shape, vector_elements) for shape in cycles]) / measured
         return ratios
 
     values = first.copy()

@@ -8,12 +8,12 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from polydl import registry
-from polydl.calibration.first_use import FirstUse, PackedCall, lock_path, time_calls
+from polydl.calibration.first_use import FirstUse, PackedCall, including, lock_path, time_calls
 from polydl.contracts import GemmSite
 from polydl.execute.toolchain import Toolchain
 from polydl.machine.call_times import CallTime, read_call_times, write_call_times
@@ -54,12 +54,20 @@ def going_on(first: FirstUse | None) -> Iterator[None]:
 
 
 def _request(first: FirstUse) -> dict[str, Any]:
+    versions = {(each.microkernel, each.element): each.versions for each in first.machine.call_times}
     return {
         "directory": str(first.directory),
         "cpu_id": first.machine.cpu_id,
         "vector_bytes": first.machine.vector_bytes,
         "toolchain": {**asdict(first.toolchain), "path": str(first.toolchain.path)},
-        "steps": [[{"microkernel": call.kernel.name, **asdict(call.site)} for call in step] for step in first.further],
+        "steps": [
+            {
+                "microkernel": step[0].kernel.name,
+                "versions": versions[step[0].key],
+                "sites": [asdict(call.site) for call in step],
+            }
+            for step in first.further
+        ],
     }
 
 
@@ -68,7 +76,10 @@ def time_further(
     wanted: Callable[[], bool],
     time_step: Callable[..., list[CallTime]] = time_calls,
 ) -> None:
-    """Time the steps of a request as long as that is ``wanted``, and keep each as it ends."""
+    """Time the steps of a request as long as that is ``wanted``, and keep each as it ends.
+
+    A step is left out where times of other versions, as of another compiler, have come to be kept meanwhile.
+    """
     directory, cpu_id = Path(request["directory"]), request["cpu_id"]
     core = find().core
     asked = request["toolchain"]
@@ -76,20 +87,20 @@ def time_further(
     for step in request["steps"]:
         if not wanted():
             return
+        kernel = registry.load("microkernels", step["microkernel"]).on(core)
         calls = []
-        for call in step:
+        for site in step["sites"]:
             fields: dict[str, Any] = {
-                name: tuple(value) if isinstance(value, list) else value for name, value in call.items()
+                name: tuple(value) if isinstance(value, list) else value for name, value in site.items()
             }
-            kernel = registry.load("microkernels", fields.pop("microkernel")).on(core)
             calls.append(PackedCall(kernel, GemmSite(**fields)))
         with locked(lock_path(directory, cpu_id)):
-            times = time_step(calls, request["vector_bytes"], toolchain)
-            known = [
-                replace(each, calls=(*each.calls, *times)) if (each.microkernel, each.element) == calls[0].key else each
-                for each in read_call_times(directory, cpu_id)
-            ]
-            write_call_times(directory, cpu_id, known)
+            known = {(each.microkernel, each.element): each for each in read_call_times(directory, cpu_id)}
+            mine = known.get(calls[0].key)
+            if mine is not None and mine.versions == step["versions"]:
+                times = time_step(calls, request["vector_bytes"], toolchain)
+                known[calls[0].key] = including(mine, times)
+                write_call_times(directory, cpu_id, known.values())
 
 
 def main() -> None:

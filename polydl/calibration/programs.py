@@ -9,6 +9,7 @@ from itertools import product
 
 from polydl import bfloat16
 from polydl.contracts import CallArguments, FormulaConstants, GemmShape, GemmSite, Microkernel
+from polydl.element_types import element_dtype
 
 # The steps k and the batch that a cell's three coefficients are fitted from.
 STEPS = (64, 16)
@@ -155,7 +156,7 @@ def held_out_sites(kernel: Microkernel, element: str, vector_elements: int) -> t
         n = sorted(generator.sample(range(1, 65), 2), reverse=True)
         k = sorted(generator.sample([3, 8, 16, 24, 32, 48, 64, 96, 128, 256], 2), reverse=True)
         batch = (generator.choice([1, 1, 2, 3, 4, 8, 9, 16]), 1)
-        bytes_read = (whole + n[0]) * k[0] * batch[0] * (64 // vector_elements)
+        bytes_read = (whole + n[0]) * k[0] * batch[0] * element_dtype(element).itemsize
         wanted = packed_site((element, element), m, (n[0], n[1]), (k[0], k[1]), batch, transposed=False)
         site = accepted(kernel, wanted)
         if site is not None and bytes_read <= 256 << 10:

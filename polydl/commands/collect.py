@@ -78,9 +78,11 @@ def collect(
     records: Path | None,
 ) -> int:
     """Measure variants of ready nests into the records. What is there already is not measured again."""
+    from polydl.execute.toolchain import Toolchain
     from polydl.learning.collection import Collected, CollectionOptions, collect, compiled, layers_of
     from polydl.machine import Machine
     from polydl.presentation.progress import progress_bar
+    from polydl.records.setting import setting_of
     from polydl.records.store import default_directory, refusal
     from polydl.workloads import workload
 
@@ -96,9 +98,6 @@ def collect(
     names = tuple(dict.fromkeys((*layers_of(suites, layers), *(workload(name).name for name in workloads))))
     if shard is not None:
         names = shard.of(names)
-    if measure_only and work is not None:
-        there = compiled(work)
-        names = tuple(name for name in names if name in there)
     directory = records or default_directory()
     refused = None if compile_only else refusal(directory)
     if refused is not None:
@@ -117,6 +116,16 @@ def collect(
         compiler=compiler,
         anew=again,
     )
+    machine = Machine.detect(threads=threads)
+    if measure_only and work is not None:
+        there = compiled(work, setting_of(machine, Toolchain.find(compiler)), options)
+        if not there:
+            raise OptionError(
+                f"nothing in {work} was compiled by this polydl with these options, this compiler and these threads",
+                construct="--measure-only",
+                remedy="compile it with the same options, and --compile-only in place of --measure-only",
+            )
+        names = tuple(name for name in names if name in there)
 
     def say(result: Collected) -> None:
         if not result.skipped:
@@ -127,7 +136,7 @@ def collect(
         collected: Any = collect(
             names,
             directory,
-            machine=Machine.detect(threads=threads),
+            machine=machine,
             options=options,
             work=work,
             run=not compile_only,

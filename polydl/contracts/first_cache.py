@@ -18,8 +18,13 @@ def waiting_cycles(filled_bytes: float, core: Core) -> float:
     return core.exposed_first_share * filled_bytes / core.second_cache_bytes_per_cycle
 
 
+def timed_cycles(kernel: Microkernel, shape: GemmShape, vector_elements: int) -> float:
+    """Core cycles of a call that is made again and again with the same operands, as calls are timed by themselves."""
+    return kernel.predicted_cycles(shape, vector_elements) + repeated_cycles(kernel, shape, vector_elements)
+
+
 def repeated_cycles(kernel: Microkernel, shape: GemmShape, vector_elements: int) -> float:
-    """Those of a call with packed operands that is made again and again with the same ones.
+    """What a call with packed operands waits that is made again and again with the same ones.
 
     0 if the microkernel's own prediction has them, and for elements outside of ``REAL_BYTES``, which are not predicted
     here.

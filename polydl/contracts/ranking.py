@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any, Protocol
 
 from polydl.ir.kernel import MicrokernelUse
 from polydl.ir.ranking import Ranking
+from polydl.ir.scop import REAL_BYTES
 from polydl.ir.variant import Variant
 from polydl.ir.working_sets import WorkingSets
 from polydl.machine import Machine
+
+# Families of microkernels whose instructions do more multiply-adds of floats than the machine's peak counts.
+_BEYOND_THE_PEAK = frozenset({"tile registers"})
 
 
 @dataclass(frozen=True)
@@ -24,7 +28,7 @@ class Candidate:
     cycles: tuple[float, ...]
     #: Bytes estimated to be brought into each cache, innermost first, for each nest.
     traffic: tuple[tuple[int, ...], ...]
-    #: Iterations of a nest's parallel loop; 1 without one.
+    #: Iterations of a nest's parallel loop, or what is as many of several that run in parallel together; 1 without one.
     parallel_iterations: tuple[float, ...]
     #: How often threads start on a nest's own parallel loop; 0 without one.
     starts: tuple[int, ...]
@@ -65,14 +69,22 @@ def distinct(one: int, stride: int, other: int, other_stride: int) -> int:
     return max(count if moved else 1 for count, moved in ((fine, step), (coarse, leap)))
 
 
+def within_peak(flops: int, element_bytes: Iterable[int], families: Iterable[str]) -> int:
+    """The operations if none is done faster than at the machine's peak, which is that of ``float``; else 0.
+
+    They may be where elements are narrower, and in microkernels of some families.
+    """
+    narrower = any(size < REAL_BYTES["float"] for size in element_bytes)
+    return 0 if narrower or not _BEYOND_THE_PEAK.isdisjoint(families) else flops
+
+
 @dataclass(frozen=True)
 class Outlook:
     """What is known of all variants that a partly decided candidate may become, as a bound of their time sees it."""
 
-    #: Floating-point operations of all nests together; 0 where their elements are narrower than ``float``, of which
-    #: instructions take more than the machine's peak counts.
+    #: Floating-point operations of all nests together that are ``within_peak``.
     flops: int
-    #: Bytes of all arrays that they use.
+    #: Bytes of memory that they use at least.
     footprint: int
     #: One of these holds for each of the variants.
     calls: frozenset[Calls]

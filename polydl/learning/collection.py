@@ -7,12 +7,15 @@ when it is done, so that an interrupted collection continues where it stopped.
 
 from __future__ import annotations
 
+import hashlib
+import json
 import pickle
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
 from uuid import uuid4
 
@@ -25,7 +28,7 @@ from polydl.execute.toolchain import Toolchain
 from polydl.frontend.child import fork_server
 from polydl.ir.measurement import Measurement
 from polydl.ir.scop import Scop
-from polydl.learning.samples import describe, groups_of_workloads, profile_path, usable
+from polydl.learning.samples import ANALYSIS, describe, groups_of_workloads, profile_path, usable
 from polydl.learning.selection import balanced, leading, spread_evenly
 from polydl.machine import Machine
 from polydl.pipeline import ProgressCallback, Stage
@@ -44,7 +47,7 @@ FEWEST_OPERATIONS = 10**6
 FURTHER = 4
 # Undisturbed samples that every variant needs, even when the budget is spent.
 LEAST_UNDISTURBED = 3
-# In a nest's directory: its variants, chosen and compiled, as this version of polydl left them.
+# In the directory of a nest and of what is compiled alike: its variants, chosen and compiled.
 _COMPILED = "compiled.pickle"
 
 
@@ -137,7 +140,8 @@ def collect(
 ) -> tuple[Collected, ...]:
     """Measure the workloads called ``names``, and append their records to those in ``directory``.
 
-    Compiled variants are kept in the directory ``work`` for a later call; with ``run=False``, nothing else is done.
+    Compiled variants are kept in the directory ``work`` for a later call that would compile the same; with
+    ``run=False``, nothing else is done.
     ``done`` is called with the result of each nest. A variant that fails gets a record with its status. Raises
     OptionError for an unknown name.
     """
@@ -149,7 +153,7 @@ def collect(
         if run:
             complete = _complete(read(directory), setting, options)
         elif work is not None:
-            complete = compiled(work)
+            complete = compiled(work, setting, options)
     results: list[Collected] = []
     for number, name in enumerate(names):
         if time.monotonic() - started > options.budget_seconds:
@@ -157,7 +161,7 @@ def collect(
         if name in complete:
             result = Collected(name, 0, 0, 0.0, skipped=True)
         else:
-            with _directory(work, name) as nest_directory:
+            with _directory(work, name, setting, options) as nest_directory:
                 result = _one(name, nest_directory, directory, machine, toolchain, setting, options, run)
         results.append(result)
         if done is not None:
@@ -182,15 +186,22 @@ def _complete(records: Iterable[Record], setting: Setting, options: CollectionOp
     )
 
 
-def compiled(work: Path) -> frozenset[str]:
-    """The names of the workloads whose compiled variants are kept in a directory."""
-    return frozenset(path.parent.name for path in work.glob(f"*/{_COMPILED}"))
+def compiled(work: Path, setting: Setting, options: CollectionOptions) -> frozenset[str]:
+    """The names of the workloads whose variants, as a call would compile them, are kept in a directory."""
+    return frozenset(path.parents[1].name for path in work.glob(f"*/{_alike(setting, options)}/{_COMPILED}"))
+
+
+def _alike(setting: Setting, options: CollectionOptions) -> str:
+    """The name of the directories of what is chosen, analysed and compiled alike: in a setting, by this polydl."""
+    chosen = (options.variants, options.leaders, options.pool, options.seed, options.images, options.microkernel)
+    content = json.dumps([setting.digest, version("polydl"), ANALYSIS, *chosen])
+    return hashlib.sha256(content.encode()).hexdigest()[:12]
 
 
 @contextmanager
-def _directory(work: Path | None, name: str) -> Iterator[Path]:
+def _directory(work: Path | None, name: str, setting: Setting, options: CollectionOptions) -> Iterator[Path]:
     if work is not None:
-        nest_directory = work / name
+        nest_directory = work / name / _alike(setting, options)
         nest_directory.mkdir(parents=True, exist_ok=True)
         yield nest_directory
         return
@@ -306,11 +317,16 @@ def analysed_anew(
     analysed: list[Record] = []
     with temporary_directory() as directory, fork_server():
         for number, (name, nest_records) in enumerate(sorted(by_nest.items()), 1):
-            scop = pipeline.parse(workload(name).write(directory))
-            same = [record for record in nest_records if record.nest == scop.digest]
+            why = "its nest has changed since it was measured"
+            same: list[Record] = []
+            try:
+                scop = pipeline.parse(workload(name).write(directory))
+                same = [record for record in nest_records if record.nest == scop.digest]
+            except OptionError:
+                why = "there is no such workload"
             if len(same) < len(nest_records):
                 text = f"{len(nest_records) - len(same)} of {len(nest_records)} records of {name} are left out"
-                warnings.warn(f"{text}: its nest has changed since it was measured", stacklevel=2)
+                warnings.warn(f"{text}: {why}", stacklevel=2)
             for record in same:
                 assert record.variant is not None
                 with suppress(IllegalVariantError, AnalysisError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,6 +15,7 @@ from polydl.contracts import MeasuredNest, Ranker
 from polydl.contracts.search import Strategy, Trial
 from polydl.ir.variant import Variant
 from polydl.learning.samples import nests_in
+from polydl.learning.selection import spread_evenly
 
 Values = Mapping[str, Hashable]
 REWRITES = "rewrites"
@@ -128,12 +130,18 @@ def _decided(variant: Variant) -> dict[str, tuple[int, Hashable]]:
 def recorded_rows(source: Path, ranker: Ranker, fewest: int, most_nests: int | None = None) -> dict[str, list[Row]]:
     """The variants of each nest in records that has so many, by its name; of ``most_nests``, evenly spread.
 
-    Raises RecordsError, OptionError.
+    Names of nests that were measured in several settings are followed by these. Raises RecordsError, OptionError.
     """
     nests = [nest for nest in nests_in([source]) if len(nest.candidates) >= fewest]
-    if most_nests is not None:
-        nests = nests[:: max(1, len(nests) // most_nests)][:most_nests]
-    return {nest.name: rows_of(nest, ranker) for nest in nests}
+    settings = Counter(nest.name for nest in nests)
+    return {
+        nest.name if settings[nest.name] == 1 else f"{nest.name}, {_setting(nest)}": rows_of(nest, ranker)
+        for nest in (nests if most_nests is None else spread_evenly(nests, most_nests))
+    }
+
+
+def _setting(nest: MeasuredNest) -> str:
+    return f"{nest.machine.cpu_id}, {nest.machine.threads} thread{'s' if nest.machine.threads > 1 else ''}"
 
 
 def rows_of(nest: MeasuredNest, ranker: Ranker) -> list[Row]:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Hashable, Sequence
+from typing import TypeVar
 
 from polydl.ir.variant import Variant
+
+_Item = TypeVar("_Item")
 
 
 def decisions(variant: Variant) -> tuple[Hashable, ...]:
@@ -40,13 +43,13 @@ def balanced(variants: Sequence[Variant], count: int, seed: int, *, first: Seque
     return chosen
 
 
-def spread_evenly(names: Sequence[str], count: int) -> tuple[str, ...]:
-    """``count`` of the names at even distances, from the first to the last; all names if there are fewer."""
-    if count >= len(names):
-        return tuple(names)
+def spread_evenly(items: Sequence[_Item], count: int) -> tuple[_Item, ...]:
+    """``count`` of the items at even distances, from the first to the last; all items if there are fewer."""
+    if count >= len(items):
+        return tuple(items)
     if count == 1:
-        return (names[len(names) // 2],)
-    return tuple(names[round(index * (len(names) - 1) / (count - 1))] for index in range(count))
+        return (items[len(items) // 2],)
+    return tuple(items[round(index * (len(items) - 1) / (count - 1))] for index in range(count))
 
 
 def leading(total: int, count: int) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ class CacheLevel:
     bytes: int
     #: Of one line.
     line_bytes: int
-    #: Logical processors that share one such cache.
+    #: Logical processors that share one such cache, of those that this process may use.
     shared_by: int
     #: Of a load that it serves.
     latency_seconds: float

@@ -84,7 +84,7 @@ class Surroundings:
     page_bytes: int
     #: Of each cache, from the innermost.
     line_bytes: tuple[int, ...]
-    #: Logical processors that share each cache.
+    #: Logical processors that share each cache, of those that this process may use.
     shared_by: tuple[int, ...]
     #: Places of a line in each cache, 0 where they are not known; calibrations of earlier versions have none.
     ways: tuple[int, ...] = ()

@@ -38,7 +38,7 @@ class Cache:
     bytes: int
     #: Of one line.
     line_bytes: int
-    #: Logical processors that share it.
+    #: Logical processors that share it, of those that this process may use where the system says which they are.
     shared_by: int
     #: Places of a line in its set; 0 where the system does not say.
     ways: int = 0
@@ -139,7 +139,8 @@ def find(sizes: Sequence[int] | None = None) -> System:
     """
     processors = sorted(os.sched_getaffinity(0))
     cpu = _cpuinfo(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
-    found = _sysfs_caches(Path(f"/sys/devices/system/cpu/cpu{processors[0]}/cache")) or _lscpu_caches()
+    directory = Path(f"/sys/devices/system/cpu/cpu{processors[0]}/cache")
+    found = _sysfs_caches(directory, processors) or _lscpu_caches()
     if not found and sizes is not None:
         found = tuple(Cache(size, 64, 1) for size in sizes)
     if not found:
@@ -157,15 +158,16 @@ def _vector_bytes(isa: Sequence[str]) -> int:
     return 64 if "avx512f" in isa else 32 if "avx2" in isa else 16
 
 
-def _sysfs_caches(directory: Path) -> tuple[Cache, ...]:
-    """The data caches of one processor, innermost first; none if the system does not describe them."""
+def _sysfs_caches(directory: Path, processors: Sequence[int]) -> tuple[Cache, ...]:
+    """The data caches of one of the ``processors``, innermost first; none if the system does not describe them."""
     found: list[tuple[int, Cache]] = []
     for index in sorted(directory.glob("index*")):
         with suppress(OSError, ValueError, MachineError):
             if (index / "type").read_text().strip() in ("Data", "Unified"):
                 [size] = parse_cache_sizes((index / "size").read_text())
                 line = int((index / "coherency_line_size").read_text())
-                shared_by = _count_processors((index / "shared_cpu_list").read_text())
+                sharing = _numbers((index / "shared_cpu_list").read_text())
+                shared_by = max(1, len(sharing.intersection(processors)))
                 ways = _ways(index / "ways_of_associativity")
                 found.append((int((index / "level").read_text()), Cache(size, line, shared_by, ways)))
     return _growing(found)
@@ -208,13 +210,10 @@ def _growing(levels: list[tuple[int, Cache]]) -> tuple[Cache, ...]:
     return tuple(kept[:4])
 
 
-def _count_processors(text: str) -> int:
-    """``0-3,8`` is 5 processors."""
-    count = 0
-    for part in text.strip().split(","):
-        low, _, high = part.partition("-")
-        count += int(high or low) - int(low) + 1
-    return count
+def _numbers(text: str) -> frozenset[int]:
+    """``0-3,8`` are the numbers 0, 1, 2, 3 and 8."""
+    ranges = (part.partition("-") for part in text.strip().split(","))
+    return frozenset(number for low, _, high in ranges for number in range(int(low), int(high or low) + 1))
 
 
 def _memory_bytes() -> int:

@@ -58,8 +58,10 @@ class Throughput:
         cells = tuple((float(call), float(product), float(step)) for call, product, step in table["cells"])
         rows, columns = (tuple(int(size) for size in table[name]) for name in ("rows", "columns"))
         made = Throughput(**{**table, "rows": rows, "columns": columns, "cells": cells})
-        if len(cells) != len(rows) * len(columns) or not cells or list(rows) != sorted(set(rows)):
+        if len(cells) != len(rows) * len(columns) or not cells:
             raise ValueError(f"{len(cells)} cells for {len(rows)} rows and {len(columns)} columns")
+        if any(list(sizes) != sorted(set(sizes)) for sizes in (rows, columns)):
+            raise ValueError("rows and columns are in increasing order")
         if not all(math.isfinite(value) and value >= 0 for cell in cells for value in cell):
             raise ValueError("cycles are finite and not negative")
         return made

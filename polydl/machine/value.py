@@ -80,7 +80,10 @@ class Machine:
                 remedy=f"ask for 1 to {self.cores} threads (--threads), the processors that this process may use",
             )
         check_cache_sizes(tuple(level.bytes for level in self.caches))
+        if self.total_bandwidths and len(self.total_bandwidths) != len(self.caches) + 1:
+            raise MachineError("a machine's total_bandwidths are those of each cache and of memory")
         rates = [self.memory_latency_seconds, self.memory_bandwidth_bytes_per_second, self.peak_gflops]
+        rates += [*self.total_bandwidths, *([self.total_peak_gflops] if self.total_peak_gflops else [])]
         for level in self.caches:
             rates += [level.latency_seconds, level.bandwidth_bytes_per_second]
             if level.line_bytes < 1 or level.shared_by < 1:
@@ -174,22 +177,28 @@ class Machine:
         """Elements of so many bytes each in a vector, and 1 where a vector holds none."""
         return max(1, self.vector_bytes // element_bytes)
 
-    def bandwidths(self) -> tuple[float, ...]:
-        """Bytes per second that each of the ``threads`` reads from each cache, then from memory, all at once."""
-        return self._bandwidths
+    def bandwidths(self, threads: int | None = None) -> tuple[float, ...]:
+        """Bytes per second that each of so many threads reads from each cache, then from memory, all at once.
+
+        ``None`` stands for all of the machine's ``threads``.
+        """
+        threads = threads or self.threads
+        if threads not in self._bandwidths:
+            alone = [*(level.bandwidth_bytes_per_second for level in self.caches)]
+            alone.append(self.memory_bandwidth_bytes_per_second)
+            totals = [total / threads for total in self.total_bandwidths if threads > 1] or alone
+            self._bandwidths[threads] = tuple(map(min, alone, totals))
+        return self._bandwidths[threads]
 
     @cached_property
-    def _bandwidths(self) -> tuple[float, ...]:
-        alone = (*(level.bandwidth_bytes_per_second for level in self.caches), self.memory_bandwidth_bytes_per_second)
-        if self.threads == 1 or len(self.total_bandwidths) != len(alone):
-            return alone
-        return tuple(min(one, total / self.threads) for one, total in zip(alone, self.total_bandwidths, strict=True))
+    def _bandwidths(self) -> dict[int, tuple[float, ...]]:
+        return {}
 
     def with_cache_sizes(self, sizes: Sequence[int]) -> Machine:
         """The same machine with caches of other sizes (bytes, innermost first).
 
-        Each level keeps the speeds of the level in its place; one that this machine doesn't have lies halfway, on a
-        logarithmic scale, between the last cache and memory.
+        Each level keeps the speeds of the level in its place, on one core and on all; one that this machine doesn't
+        have lies halfway, on a logarithmic scale, between the last cache and memory.
         """
         check_cache_sizes(sizes)
         # What the system told of the sets is of this machine's caches.
@@ -202,6 +211,11 @@ class Machine:
                 last.bandwidth_bytes_per_second * self.memory_bandwidth_bytes_per_second
             ),
         )
+        totals = self.total_bandwidths
+        if totals:
+            *of_caches, of_memory = totals
+            halfway = math.sqrt(of_caches[-1] * of_memory)
+            totals = (*(*of_caches, *(halfway for _ in sizes))[: len(sizes)], of_memory)
         return replace(
             self,
             constants=tuple(kept),
@@ -209,6 +223,7 @@ class Machine:
                 replace(self.caches[i] if i < len(self.caches) else beyond, name=f"L{i + 1}", bytes=size)
                 for i, size in enumerate(sizes)
             ),
+            total_bandwidths=totals,
         )
 
     @staticmethod

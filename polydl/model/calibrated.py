@@ -17,7 +17,7 @@ from polydl.contracts import (
     Microkernel,
     StridePattern,
 )
-from polydl.contracts.first_cache import repeated_cycles
+from polydl.contracts.first_cache import timed_cycles
 from polydl.ir.kernel import StaticLibrary
 from polydl.ir.numerics import Rounding
 from polydl.machine.call_times import CallTimes
@@ -117,7 +117,9 @@ class Calibrated(Microkernel):
         """By element type and vector length, for calls that no table covers."""
         return {
             (times.element, times.vector_elements): CallFactors(
-                times, partial(_timed_cycles, self.kernel, times.vector_elements), self.core.peak_cycle
+                times,
+                partial(timed_cycles, self.kernel, vector_elements=times.vector_elements),
+                self.core.peak_cycle,
             )
             for times in self.call_times
         }
@@ -168,11 +170,6 @@ class Calibrated(Microkernel):
 
     def on(self, core: Core) -> Microkernel:
         return replace(self, kernel=self.kernel.on(core), core=core)
-
-
-def _timed_cycles(kernel: Microkernel, vector_elements: int, shape: GemmShape) -> float:
-    """Cycles of a call that is timed by itself, with what it waits for the second-level cache."""
-    return kernel.predicted_cycles(shape, vector_elements) + repeated_cycles(kernel, shape, vector_elements)
 
 
 def calibrated(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
+from polydl.contracts.first_cache import kept_block
 from polydl.machine import Core
 from polydl.model.same_set import same_set_cycles
 from polydl.plan.call_sites import CallSite
@@ -53,8 +54,8 @@ def _page_cycles(site: CallSite, vector_elements: int, core: Core) -> float:
     if "copies" in site.kernel.abilities:
         blocks = -(-gemm.m[0] // site.kernel.panel_rows(vector_elements))
     else:
-        block = register_block(site, vector_elements)
-        block_rows, block_columns = block or core.usual_block(gemm.m[0], gemm.n[0], site.element_bytes[0])
+        full = gemm.shapes()[0][1]
+        block_rows, block_columns = kept_block(site.kernel, full, vector_elements, site.element_bytes[0], core)
         blocks = -(-gemm.m[0] // block_rows) * -(-gemm.n[0] * gemm.rows // block_columns)
     return blocks * pages * core.first_tlb_miss_cycles * core.exposed_page_share
 

@@ -59,7 +59,7 @@ def predicted_candidate(applied: Applied, working_sets: WorkingSets, machine: Ma
         working_sets=working_sets,
         cycles=tuple(cycles),
         traffic=moved,
-        parallel_iterations=parallel_iterations(scop, plan),
+        parallel_iterations=parallel_iterations(scop, plan, machine.threads),
         starts=tuple(starts if runs else 0 for starts, runs in zip(parallel_starts(scop, plan), running, strict=True)),
         microkernels=tuple(use for use in applied.uses if use.nest not in prepared.nests),
         calls=tuple(

@@ -47,10 +47,10 @@ def predict(scop: Scop, groups: Sequence[LoopGroup], machine: Machine) -> Predic
     """The time of the groups one after the other, on all threads where they can use them."""
     arrays = {access.array for group in groups for s in group.statements for access in s.accesses}
     total = sum(scop.array(name).bytes for name in arrays)
-    rate = _rate(machine, total)
     seconds, moved = 0.0, 0
     for group in groups:
         threads = machine.threads if group.threaded else 1
+        rate = _rate(machine, total, threads)
         size = _bytes(scop, group, machine)
         work = sum(statement.flops / _share_of_peak(scop, statement, machine) for statement in group.statements)
         arithmetic = work / (machine.peak_gflops * 1e9 * machine.core.plain_loop_share * threads)
@@ -60,9 +60,9 @@ def predict(scop: Scop, groups: Sequence[LoopGroup], machine: Machine) -> Predic
     return Prediction(seconds, moved)
 
 
-def _rate(machine: Machine, total: int) -> float:
-    """Bytes per second and core from the smallest cache that holds all of the data."""
-    rates = machine.bandwidths()
+def _rate(machine: Machine, total: int, threads: int) -> float:
+    """Bytes per second that each of so many threads reads from the smallest cache that holds all of the data."""
+    rates = machine.bandwidths(threads)
     for level, rate in zip(machine.caches, rates, strict=False):
         if total <= level.bytes:
             return rate

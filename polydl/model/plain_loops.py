@@ -20,7 +20,7 @@ from polydl.vector_functions import called, leaves, scalar_only
 
 
 def finishing_cycles(scop: Scop, plan: NestPlan, vector_elements: int, core: Core) -> float:
-    """Core cycles of an element-wise nest that is applied to what is in registers."""
+    """Core cycles of the operations alone: those of an element-wise nest that is applied to what is in registers."""
     statements = [scop.statement(name) for name in plan.nest.statements]
     work = sum(each.instances * max(1, each.flops_per_instance) for each in statements)
     return work / core.fma_per_cycle / vector_elements
@@ -42,7 +42,8 @@ def cycles(scop: Scop, plan: NestPlan, directions: Directions, vector_elements: 
     counts = trips(plan)
     places = [place for place, count in enumerate(counts) if count > 1]
     if not places:
-        return float(sum(max(1, s.flops_per_instance) for s in statements))
+        # Loops around, which other nests share, run it without vectors.
+        return finishing_cycles(scop, plan, 1, core)
     squares = transposing_copy(scop, plan)
     if squares is not None:
         vectors = instances * (SQUARE_BYTES // squares.side) / VECTOR_BYTES

@@ -24,9 +24,15 @@ class _Level(Protocol):
     def shared_by(self) -> int: ...
 
 
-def threads_sharing(levels: Sequence[_Level], threads: int) -> tuple[int, ...]:
-    """For each cache, the number of threads that share it: all ``threads``, up to as many as the cache serves."""
-    return tuple(max(1, min(threads, level.shared_by)) for level in levels)
+def threads_sharing(levels: Sequence[_Level], threads: int, processors: int) -> tuple[int, ...]:
+    """For each cache, the number of threads that share it: all ``threads``, up to as many as the cache serves.
+
+    Of the logical ``processors`` those that share the first cache are one core's. Threads run on different cores while
+    there are any left.
+    """
+    of_core = levels[0].shared_by
+    on_core = min(of_core, -(-threads // max(1, processors // of_core)))
+    return tuple(max(1, min(threads, on_core * (level.shared_by // of_core))) for level in levels)
 
 
 def fit_caches(sizes: Iterable[int], caches: Sequence[int], *, inclusive: bool = False) -> tuple[tuple[int, ...], int]:
