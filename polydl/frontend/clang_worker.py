@@ -14,7 +14,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from clang.cindex import CursorKind, Diagnostic, Index, conf
+from clang.cindex import CursorKind, Diagnostic, Index, StorageClass, conf
 
 from polydl.errors import OptionError, PolydlError, SourceError, UnsupportedConstructError
 from polydl.frontend.assignments import assignment_edits
@@ -203,6 +203,7 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
             _check_bound(reader, bound, parameters, file)
             declared = [(variable.name, variable.offset) for variable in reader.variables.values()]
             declared += [(macro, -1) for macro in macros]
+            _check_specifiers(function, view.text, file)
             check_names(unit, function.spelling, declared, text, file, request["shipped"])
             parser.check_headers(text, macros)
             if region is not None:
@@ -288,6 +289,21 @@ def _check_bound(reader: FunctionReader, bound: Mapping[str, int], parameters: l
                     construct=variable.name,
                     remedy="copy the parameter to a local variable, and change that",
                 )
+
+
+def _check_specifiers(function: Any, text: str, file: str) -> None:
+    """Raises UnsupportedConstructError where a macro says ``static`` or ``inline``, which emitted C leaves out."""
+    start, name = function.extent.start.offset, function.location.offset
+    is_inline = bool(conf.lib.clang_Cursor_isFunctionInlined(function))
+    for word, holds in (("static", function.storage_class == StorageClass.STATIC), ("inline", is_inline)):
+        if holds and word not in text[start:name]:
+            raise UnsupportedConstructError(
+                f"a macro says that {function.spelling} is {word}",
+                file=file,
+                line=line_of(text, start),
+                construct=one_line(text[start:].split("\n")[0]),
+                remedy=f"write {word} itself, or leave it out: other files are to call the function",
+            )
 
 
 def _changes(variable: Variable, reader: FunctionReader, region: MarkedRegion | None) -> bool:
