@@ -24,7 +24,6 @@ from polydl.learning.collection import CollectionOptions, analysed_anew, choose,
 from polydl.learning.metrics import bootstrap, geomean, quality, random_quality
 from polydl.learning.recorded_space import recorded_rows
 from polydl.learning.samples import (
-    ANALYSIS,
     candidate_of,
     describe,
     groups_of_workloads,
@@ -333,7 +332,7 @@ def test_what_is_compiled_alike_is_kept_together(tmp_path: Path, monkeypatch: py
         assert not collection.compiled(tmp_path, setting, replace(options, **other))
     for changed in ({"threads": 2}, {"compiler": "other"}, {"libraries": (("libxsmm", "0"),)}):
         assert not collection.compiled(tmp_path, replace(setting, **changed), options)
-    monkeypatch.setattr("polydl.learning.collection.ANALYSIS", ANALYSIS + 1)
+    monkeypatch.setattr("polydl.learning.collection._own_digests", lambda: ["of another polydl"])
     assert not collection.compiled(tmp_path, setting, options)
 
 

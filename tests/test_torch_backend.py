@@ -138,8 +138,9 @@ def of_positive(function: Any) -> Any:
         of_positive(lambda x, y: (*y.chunk(2), x.exp())),
         of_positive(lambda _, y: (y.t(), y, y[1:], y[:, 2], y.contiguous())),
         of_positive(lambda x, y: (y.view(-1), y.add_(1)[0], x.exp().t())),
+        lambda x: (y := torch.relu(x.t()), y[1:], y[:, 2]),
     ],
-    ids=["input", "parts of an input", "one", "parts", "views", "changed before"],
+    ids=["input", "parts of an input", "one", "parts", "views", "changed before", "columns"],
 )
 def test_results_share_memory_with_each_other_and_with_inputs(function: Any, programs: list[Any]) -> None:
     def shared(values: Any) -> list[list[bool]]:

@@ -111,7 +111,7 @@ def run_all(
 
     ``prepare`` makes the libraries in a folder of the problem's own, and what it returns is kept there and given to
     ``measure``; with ``--prepare`` nothing else is done. What another commit or processor prepared, or with other
-    options, is prepared anew.
+    options, is prepared anew, and so is what changed files of a commit prepared.
     """
     rows: dict[str, Row] = json.loads(given.out.read_text()) if given.out.exists() else {}
     end = time.monotonic() + given.limit_seconds
@@ -122,7 +122,8 @@ def run_all(
             continue
         folder = BUILD / given.out.stem / problem
         known, setting = folder / "prepared.json", _setting(given)
-        if given.again or not known.exists() or json.loads(known.read_text()).get("setting") != setting:
+        kept = json.loads(known.read_text()).get("setting") if known.exists() else None
+        if given.again or kept != setting or setting["commit"].endswith("-dirty"):
             folder.mkdir(parents=True, exist_ok=True)
             _write(known, prepare(problem, folder) | {"setting": setting})
             print(f"{problem} prepared", flush=True)

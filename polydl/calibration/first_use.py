@@ -157,13 +157,13 @@ def first_use(
     core = replace(machine, call_times=()).core
     calls = [call for call in calls if call.key not in tabulated and not _is_known(call.kernel, core)]
     versions = _versions(calls, machine.vector_bytes, toolchain)
-    if not _left(_by_key(machine.call_times), calls, versions):
+    if not _left(by_key(machine.call_times), calls, versions):
         return None
     quiet()
     try:
         with alone(), locked(lock_path(directory, machine.cpu_id)), CallTimer() as timer:
             started = clock()
-            known = _by_key(read_call_times(directory, machine.cpu_id))
+            known = by_key(read_call_times(directory, machine.cpu_id))
             left = _left(known, calls, versions)
             for key in left:
                 if key not in known or known[key].versions != versions[key]:
@@ -281,7 +281,8 @@ def _versions(calls: Iterable[PackedCall], vector_bytes: int, toolchain: Toolcha
     return {key: versions_of(kernel, key[1], vector_bytes, toolchain) for key, kernel in kernels.items()}
 
 
-def _by_key(times: Iterable[CallTimes]) -> dict[Key, CallTimes]:
+def by_key(times: Iterable[CallTimes]) -> dict[Key, CallTimes]:
+    """Tables of calls by their microkernel and type of elements."""
     return {(each.microkernel, each.element): each for each in times}
 
 

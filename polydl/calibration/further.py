@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from polydl import registry
-from polydl.calibration.first_use import FirstUse, PackedCall, including, lock_path, time_calls
+from polydl.calibration.first_use import FirstUse, PackedCall, by_key, including, lock_path, time_calls
 from polydl.contracts import GemmSite
 from polydl.execute.toolchain import Toolchain
 from polydl.machine.call_times import CallTime, read_call_times, write_call_times
@@ -54,7 +54,7 @@ def going_on(first: FirstUse | None) -> Iterator[None]:
 
 
 def _request(first: FirstUse) -> dict[str, Any]:
-    versions = {(each.microkernel, each.element): each.versions for each in first.machine.call_times}
+    versions = {key: each.versions for key, each in by_key(first.machine.call_times).items()}
     return {
         "directory": str(first.directory),
         "cpu_id": first.machine.cpu_id,
@@ -95,7 +95,7 @@ def time_further(
             }
             calls.append(PackedCall(kernel, GemmSite(**fields)))
         with locked(lock_path(directory, cpu_id)):
-            known = {(each.microkernel, each.element): each for each in read_call_times(directory, cpu_id)}
+            known = by_key(read_call_times(directory, cpu_id))
             mine = known.get(calls[0].key)
             if mine is not None and mine.versions == step["versions"]:
                 times = time_step(calls, request["vector_bytes"], toolchain)

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from importlib.metadata import version
+from functools import cache
 from pathlib import Path
 from uuid import uuid4
 
@@ -28,10 +28,11 @@ from polydl.execute.toolchain import Toolchain
 from polydl.frontend.child import fork_server
 from polydl.ir.measurement import Measurement
 from polydl.ir.scop import Scop
-from polydl.learning.samples import ANALYSIS, describe, groups_of_workloads, profile_path, usable
+from polydl.learning.samples import describe, groups_of_workloads, profile_path, usable
 from polydl.learning.selection import balanced, leading, spread_evenly
 from polydl.machine import Machine
 from polydl.pipeline import ProgressCallback, Stage
+from polydl.records.questions import own_files
 from polydl.records.record import Record, Setting, code_digest, make_record
 from polydl.records.setting import setting_of
 from polydl.records.store import append, read
@@ -194,8 +195,14 @@ def compiled(work: Path, setting: Setting, options: CollectionOptions) -> frozen
 def _alike(setting: Setting, options: CollectionOptions) -> str:
     """The name of the directories of what is chosen, analysed and compiled alike: in a setting, by this polydl."""
     chosen = (options.variants, options.leaders, options.pool, options.seed, options.images, options.microkernel)
-    content = json.dumps([setting.digest, version("polydl"), ANALYSIS, *chosen])
+    content = json.dumps([setting.digest, *_own_digests(), *chosen])
     return hashlib.sha256(content.encode()).hexdigest()[:12]
+
+
+@cache
+def _own_digests() -> list[str]:
+    """Of this polydl's files, wherever they lie."""
+    return own_files()[1::2]
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain, count
 from math import inf
 from operator import itemgetter
 from pathlib import Path
@@ -130,14 +131,17 @@ def _decided(variant: Variant) -> dict[str, tuple[int, Hashable]]:
 def recorded_rows(source: Path, ranker: Ranker, fewest: int, most_nests: int | None = None) -> dict[str, list[Row]]:
     """The variants of each nest in records that has so many, by its name; of ``most_nests``, evenly spread.
 
-    Names of nests that were measured in several settings are followed by these. Raises RecordsError, OptionError.
+    Names of nests that were measured in several settings are followed by these, and by the number of the nest among
+    others of its name there. Raises RecordsError, OptionError.
     """
     nests = [nest for nest in nests_in([source]) if len(nest.candidates) >= fewest]
     settings = Counter(nest.name for nest in nests)
-    return {
-        nest.name if settings[nest.name] == 1 else f"{nest.name}, {_setting(nest)}": rows_of(nest, ranker)
-        for nest in (nests if most_nests is None else spread_evenly(nests, most_nests))
-    }
+    rows: dict[str, list[Row]] = {}
+    for nest in nests if most_nests is None else spread_evenly(nests, most_nests):
+        name = nest.name if settings[nest.name] == 1 else f"{nest.name}, {_setting(nest)}"
+        names = chain([name], (f"{name}, {number}" for number in count(2)))
+        rows[next(free for free in names if free not in rows)] = rows_of(nest, ranker)
+    return rows
 
 
 def _setting(nest: MeasuredNest) -> str:

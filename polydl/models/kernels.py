@@ -190,7 +190,8 @@ def _optimized(path: Path, constants: tuple[str, ...], setting: ModelSetting) ->
 def _with_one_openmp(result: Optimization, folder: Path) -> Optimization:
     """A result whose winner has threads of the model's own compiler, or none: a model links one library of OpenMP's.
 
-    Where the plain nest wins with others, what is fastest without them is emitted in its place.
+    Where the plain nest wins with others, what is fastest without them is emitted in its place. If that prepares its
+    constants, a model calls both of its parts, which are verified, and never the function that does both.
     """
     from polydl.emission.emit import write_winner
 

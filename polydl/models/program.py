@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -185,7 +186,7 @@ def _compile(name: str, kernels: Sequence[OperatorKernel], folder: Path) -> byte
     """Compile all C of the folder into one library there, but for the kernels that are compiled already."""
     toolchain = Toolchain.find()
     objects = " ".join(f"{each.function}_polydl.o" for each in kernels)
-    threads = " ".join(toolchain.openmp_flags)
+    threads = shlex.join(toolchain.openmp_flags)
     link = f"{toolchain.command} -O2 {threads} -shared -fPIC {name}.c {objects} -o lib{name}.so -lm"
     lines = [*(each.object_line for each in kernels), link, *_entering(f"lib{name}.so")]
     write_atomically(folder / "build.sh", _script(lines))

@@ -121,6 +121,8 @@ class Interruption:
         self._received, self._last = self._received or number, now
         self._deferred = bool(self._deferring)
         if self._deferred:
+            # Raised at the end of what defers it.
+            self._ignored = False
             return
         if frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] == _CALLED_BACK:
             self._raise_later()

@@ -29,12 +29,11 @@ class _Place:
     examples: tuple[torch.Tensor, torch.Tensor] | None
 
     def value(self, results: Sequence[Any], inputs: Sequence[Any]) -> Any:
-        """The result of the captured graph."""
+        """The result of the captured graph, from results in the order of their examples in memory."""
         whole = (inputs if self.in_input else results)[self.position]
         if self.examples is None:
             return whole
         of_whole, wanted = self.examples
-        whole = whole if self.in_input else in_order_of(whole, of_whole)
         offset = whole.storage_offset() + wanted.storage_offset() - of_whole.storage_offset()
         return whole.as_strided(wanted.shape, wanted.stride(), offset)
 
@@ -46,10 +45,15 @@ class SeparateResults:
     graph: GraphModule
     #: of each result; none where its results are those of the captured one
     places: tuple[_Place, ...]
+    #: this graph's results, as Dynamo knows them
+    examples: tuple[Any, ...] = ()
 
     def shared(self, results: Any, inputs: Sequence[Any]) -> Any:
         """What the captured graph gives for inputs, from the results of this one."""
-        return tuple(place.value(results, inputs) for place in self.places) if self.places else results
+        if not self.places:
+            return results
+        ordered = [in_order_of(result, example) for result, example in zip(results, self.examples, strict=True)]
+        return tuple(place.value(ordered, inputs) for place in self.places)
 
 
 def separate_results(graph: GraphModule) -> SeparateResults:
@@ -82,13 +86,14 @@ def separate_results(graph: GraphModule) -> SeparateResults:
         places.append(_Place(False, kept.index(owner), examples))
     if all(place.examples is None for place in places):
         return SeparateResults(graph, ())
+    examples_of = tuple(each.meta.get("example_value") if isinstance(each, Node) else None for each in kept or results)
     if not kept:
-        return SeparateResults(graph, tuple(places))
+        return SeparateResults(graph, tuple(places), examples_of)
     other = Graph()
     copies: dict[Node, Node] = {}
     other.graph_copy(graph.graph, copies)
     other.output(tuple(copies[each] if isinstance(each, Node) else each for each in kept))
-    return SeparateResults(GraphModule(graph, other), tuple(places))
+    return SeparateResults(GraphModule(graph, other), tuple(places), examples_of)
 
 
 def _memory(node: object) -> StorageWeakRef | None:
