@@ -25,7 +25,7 @@ from polydl.records.store import Damage, read, read_file, read_stream
 VERSION = 2
 # Version of how they are computed, by analysis, model and microkernels; records that don't say have 1.
 # tests/test_feature_version.py fails when it has to be raised.
-ANALYSIS = 8
+ANALYSIS = 9
 # Suites of layers of several networks, and of products alone.
 _NO_NETWORKS = frozenset({"conv", "conv-paper", "conv-other", "gemm", "gemm-paper"})
 # Fewest usable variants of a run, and the part of the largest run that makes a run nearly as large.
