@@ -155,7 +155,9 @@ def zeros_attached(scop: Scop, nests: Sequence[Nest], dependences: Sequence[Depe
 
 
 def _one_body(chain: Sequence[Operator]) -> Fuse | None:
-    """All statements of the nests in the loops of the first; None if their loops can't be paired."""
+    """All statements of the nests in the loops of the first; None if these are a call's, or can't be paired."""
+    if any(operator.scop.has_call(statement.name) for operator in chain for statement in operator.statements):
+        return None
     statements = [statement for operator in chain for statement in operator.statements]
     leader = statements[0]
     orders: list[tuple[str, ...]] = []

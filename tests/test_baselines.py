@@ -27,13 +27,8 @@ from polydl.execute.toolchain import Toolchain
 from polydl.ir.interface import Interface
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement, Status
-from polydl.ir.ranking import RankedVariant, Ranking
-from polydl.ir.variant import Interchange, NestStep, Tile, Unroll, Variant
-from polydl.ir.working_sets import WorkingSets
-from polydl.optimization.next_picks import NextPicks
 from polydl.optimization.plain_builds import fast_flags, plain_builds
 from polydl.outcome.baselines import Baseline, PlainBuild, fastest, speedup
-from polydl.outcome.tried import Tried
 from polydl.page.reading import read_run
 from polydl.page.render import run_page
 from polydl.poly.dependences import dependences
@@ -429,47 +424,3 @@ def linked_fast_math(library: Path) -> bool:
     )
     said = subprocess.run([sys.executable, "-c", program, str(library)], capture_output=True, text=True, check=True)
     return said.stdout.strip() == "True"
-
-
-def test_the_next_picks_are_asked_for_until_one_is_as_fast() -> None:
-    entries = tuple(ranked(str(number)) for number in range(20))
-    ranking = Ranking("r", entries)
-    first = tuple(enumerate(entries[:4], 1))
-    further = NextPicks(ranking, first, 4)
-    assert further.more() == ()
-    plain = [timed("plain", 1.0)]
-    further.tell([tried(2.0)], plain)
-    assert [len(further.more()) for _ in range(3)] == [4, 4, 0]
-    for candidates in ([tried(2.0), tried(0.5)], [tried(2.0, "wrong")], []):
-        further = NextPicks(ranking, first, 4)
-        further.tell(candidates, plain)
-        assert further.more() == ()
-    further.tell([tried(2.0)], [])
-    assert further.more() == (), "there is nothing to compare with"
-
-
-def test_the_next_picks_are_twice_as_many_as_the_first_at_most() -> None:
-    entries = tuple(ranked(str(number)) for number in range(20))
-    # None of them would be picked again.
-    further = NextPicks(Ranking("r", entries), tuple(enumerate(entries, 1))[16:], 4)
-    further.tell([tried(2.0)], [timed("plain", 1.0)])
-    assert [len(further.more()) for _ in range(3)] == [4, 4, 0]
-
-
-def test_the_first_of_the_next_picks_has_the_plain_nests_loops() -> None:
-    entries = [ranked(str(number), Unroll(0, "k")) for number in range(20)]
-    entries[15] = ranked("tiled", Tile(0, "i", (8,)))
-    entries[17] = ranked("plain")
-    further = NextPicks(Ranking("r", tuple(entries)), tuple(enumerate(entries[:4], 1)), 4)
-    further.tell([tried(2.0)], [timed("plain", 1.0)])
-    assert [place for place, _ in further.more()] == [18, 5, 6, 7]
-
-
-def ranked(name: str, *steps: NestStep) -> RankedVariant:
-    working_sets = WorkingSets((), (), 0, "isl")
-    return RankedVariant(Variant((*steps, Interchange(0, (name,)))), working_sets, 1.0, "")
-
-
-def tried(seconds: float, status: Status = "ok") -> Tried:
-    measurement = Measurement("x", status, seconds_median=seconds)
-    return Tried(1, ranked("x"), timed("x", seconds).build.kernel, measurement)

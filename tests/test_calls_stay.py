@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 from computed import parse, separate
+from machines import machine_with
 
+from polydl import pipeline
 from polydl.errors import IllegalVariantError
-from polydl.ir.variant import RewriteStep
+from polydl.ir.variant import Attach, RewriteStep
 from polydl.plan.rewriting import rewritten
 from polydl.variants.rewrites.fuse import Fuse
 from polydl.variants.rewrites.gather import Gather
@@ -80,6 +82,32 @@ def test_marked_calls_stay_as_they_are(source: str, step: RewriteStep, tmp_path:
     assert call.has_call("S0")
     with pytest.raises(IllegalVariantError, match=r"call|contiguous floats with its loops to itself"):
         rewritten(call, (step,), numerics="fast")
+
+
+def test_what_calls_compute_keeps_no_operator_from_its_product(tmp_path: Path) -> None:
+    source = """
+void row(float *d, const float *e);
+void f(float C[32][48], float D[32][48], const float E[32][48], const float A[32][64], const float B[64][48]) {
+#pragma scop
+  for (int i = 0; i < 32; i++) {
+#pragma polydl microkernel(for (int j = 0; j < 48; j++) D[i][j] = 2 * E[i][j];)
+    row(&D[i][0], &E[i][0]);
+  }
+  for (int i = 0; i < 32; i++)
+    for (int j = 0; j < 48; j++)
+      D[i][j] = D[i][j] + 1;
+  for (int i = 0; i < 32; i++)
+    for (int j = 0; j < 48; j++)
+      for (int k = 0; k < 64; k++)
+        C[i][j] += A[i][k] * B[k][j];
+  for (int i = 0; i < 32; i++)
+    for (int j = 0; j < 48; j++)
+      C[i][j] = C[i][j] > 0 ? C[i][j] : 0;
+#pragma endscop
+}
+"""
+    space = pipeline.space_on(parse(tmp_path, source), machine_with(1, 32), microkernel="c")
+    assert (Attach("S3", "S2", "last"),) in [each.rewrites for each in space.alternatives]
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from polydl.poly.reductions import Operation
 from polydl.vector_functions import returned_type
 
 _ARITHMETIC = frozenset({"+", "-", "*", "/"})
+_QUALIFIERS = frozenset({"const", "volatile"})
 _REAL = frozenset({ELEMENT, "_Float16", "float", "double", "long double"})
 # Terms whose sum in float is hardly less precise than each of them.
 _MOST_NARROW_TERMS = 256
@@ -195,7 +196,7 @@ class Context:
 
 def is_real(kind: str) -> bool:
     """Whether a C type, as arrays and casts have it, is a floating-point type."""
-    return kind in _REAL
+    return " ".join(word for word in kind.split() if word not in _QUALIFIERS) in _REAL
 
 
 def term(assign: Assign) -> Expr:

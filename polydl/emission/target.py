@@ -52,18 +52,15 @@ class TargetProcessors:
         lacking = tuple(name for name in used_sets(macros) if name not in used_sets(present))
         width, widest = _vector_bytes(macros), _vector_bytes(present)
         known = {_plain(macro) for macro in macros}
-        kernels: list[str] = []
-        needed: set[str] = set()
-        for name in registry.names("microkernels"):
-            kernel = registry.load("microkernels", name)
-            # A library makes code for the processor that it runs on.
-            if {_plain(macro) for macro in kernel.macros} <= known and (
-                not kernel.library or (width == widest and not lacking)
-            ):
-                kernels.append(name)
-                needed |= kernel.macros
+        named = {name: registry.load("microkernels", name) for name in registry.names("microkernels")}
+        fitting = {name: each for name, each in named.items() if {_plain(macro) for macro in each.macros} <= known}
+        needed = {macro for each in fitting.values() if not each.library for macro in each.macros}
+        runs = not lacking and {_plain(macro) for macro in needed} <= {_plain(macro) for macro in present}
+        # A library makes code for the processor that it runs on.
+        kernels = [name for name, each in fitting.items() if not each.library or (width == widest and runs)]
+        needed.update(macro for name in kernels for macro in fitting[name].macros)
         target = _restricted(machine, macros, needed, width)
-        if lacking or not {_plain(macro) for macro in needed} <= {_plain(macro) for macro in present}:
+        if not runs:
             # What its microkernels need is not asked of the processor at hand.
             target = replace(target, name=march, at_hand=False)
         return TargetProcessors(march, toolchain, target, tuple(kernels), lacking)

@@ -324,8 +324,10 @@ def _measured(result: Optimization, measuring: Measuring, further: Searching | N
     if isinstance(further, Searching):
         space = further.space
         result = replace(result, ranking=space.ranking, analysed=space.analysed, search=further.report)
-    if isinstance(further, Searching) or len(measured.tried) > len(result.picks):
-        result = replace(result, picks=tuple((each.rank, each.ranked) for each in measured.tried))
+    tried = tuple((each.rank, each.ranked) for each in measured.tried)
+    # Further ones may have taken part in the place of some that were left out.
+    if isinstance(further, Searching) or not {rank for rank, _ in tried} <= {rank for rank, _ in result.picks}:
+        result = replace(result, picks=tried)
     return replace(
         result,
         baselines=measured.baselines,
