@@ -337,7 +337,7 @@ def read_later(variable: VariableFacts, facts: SourceFacts, start: int, end: int
     repeated = min((loop.offset for loop in loops), default=start)
     later = [r for r in variable.references if r.offset >= end or repeated <= r.offset < start]
     later.sort(key=lambda reference: (reference.offset < end, reference.offset))
-    pointed = [reference for reference in variable.references if reference.role == "address"]
+    pointed = [r for r in variable.references if r.role == "address" and not (r.lent and r.offset < start)]
     if not pointed and (not later or (later[0].role == "write" and not later[0].conditional)):
         return False
     if any(use.control and use.role in ("write", "update") for use in variable.within(start, end)):

@@ -40,7 +40,7 @@ from polydl.frontend.pointer_sums import sum_edits
 from polydl.frontend.regions import MarkedRegion, check_blocks, choose, functions_of, marked_regions
 from polydl.frontend.reserved_names import HEADERS, check_names, conflict
 from polydl.frontend.row_pointers import pointer_edits
-from polydl.frontend.source import Edit, EditedText, line_of, one_line
+from polydl.frontend.source import Edit, EditedText, line_of, one_line, without_comments
 from polydl.frontend.successive_values import successive_edits
 from polydl.frontend.walk import preorder
 from polydl.frontend.written_out import number_edits, written_out_edits
@@ -50,6 +50,7 @@ _DETAILED_PREPROCESSING = 1
 _ROUNDS = 16
 # What a statement begins with that no declaration does.
 _STATEMENTS = frozenset({"for", "if", "while", "do", "switch", "return", "{"})
+_ELSE = re.compile(r"\s*else\b")
 
 
 class Parser:
@@ -209,9 +210,7 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
             if region is not None:
                 check_blocks(region, reader.blocks, [(b.offset, b.end) for b in reader.branches], file)
         # Before values take the place of variables, whose types `sizeof` asks for.
-        edits = number_edits(reader)
-        known = known_values(reader, bound) if not edits else {}
-        edits = edits or value_edits(known.values(), reader)
+        edits = number_edits(reader) or value_edits(known_values(reader, bound).values(), reader)
         # Marked calls may name a pointer in words that nobody reads.
         if not edits and request["original"] is None:
             edits, replaced = pointer_edits(reader)
@@ -238,7 +237,7 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
     edits += type_edits(reader, conversions(reader), request["shift"])
     edits += called_edits(reader)
     edits += hidden_bodies(functions, function, view.text)
-    if region is not None:
+    if region is not None and not _ELSE.match(without_comments(view.text[region.end :])):
         # Else pet takes a statement that a macro stands for, right behind the region, for a part of it.
         edits.append(Edit(region.end, region.end, ";"))
     shown = view.apply(_without_overlaps(edits))
@@ -309,9 +308,19 @@ def _check_specifiers(function: Any, text: str, file: str) -> None:
 def _changes(variable: Variable, reader: FunctionReader, region: MarkedRegion | None) -> bool:
     if region is not None:
         return variable.written(region.start, region.end)
-    # pet takes what stands between two loops for a part of the region.
-    loops = [(each.offset, each.end) for each in reader.branches if each.kind in ("for", "while")]
-    return bool(loops) and variable.written(min(loops)[0], max(end for _, end in loops))
+    return any(variable.written(*span) for span in _possible_regions(reader))
+
+
+def _possible_regions(reader: FunctionReader) -> list[tuple[int, int]]:
+    """Where pet may detect regions: at loops with what stands between them, but for what it can't model."""
+    regions: list[tuple[int, int]] = []
+    for start, end in sorted((each.offset, each.end) for each in reader.branches if each.kind in ("for", "while")):
+        first, last = regions[-1] if regions else (start, start)
+        if regions and not any(last <= construct.offset < start for construct in reader.constructs):
+            regions[-1] = first, max(last, end)
+        else:
+            regions.append((start, end))
+    return regions
 
 
 def _without_overlaps(edits: list[Edit]) -> list[Edit]:

@@ -4,12 +4,13 @@ pet computes each operation in the type that its operands have, passes over thei
 for data. The view that it reads therefore has no casts where they make no difference: ``a[(size_t)i * 8]`` needs none,
 since sums and products are the same modulo 2^64. Elsewhere it has what pet computes as C does. In
 ``a[(size_t)(i - 1) % 40]``, -1 becomes the largest number of its type, whose remainder is another; ``0UL + (i - 1)`` is
-that number. What ``floord`` divides by 1, a function of pet's, is a signed number. Runs in the child process that holds
-libclang.
+that number. What ``floord`` divides by 1, a function of pet's, is a signed number. A macro's definition loses the casts
+that make no difference wherever the function uses it. Runs in the child process that holds libclang.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,7 @@ from polydl.frontend.facts import SIGNED
 from polydl.frontend.function_reader import FunctionReader
 from polydl.frontend.integer_ranges import IntegerRanges, limits
 from polydl.frontend.loop_headers import integer_value
+from polydl.frontend.macro_definitions import macro_definitions, reachable
 from polydl.frontend.operators import ASSIGN, LOGICAL, MINUS, MODULAR, binary_operator, unary_operator
 from polydl.frontend.source import Edit, Enclosure
 from polydl.frontend.walk import assignment_of, deciding_expressions, key_of, modular_parts, preorder, text_offset
@@ -32,6 +34,7 @@ _QUOTIENTS = ("floord", "intFloor")
 _NOTHING = ("", "")
 _INT, _LONG = 32, 64
 _TRUTH = (0, 1)
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 @dataclass
@@ -40,7 +43,7 @@ class Conversions:
 
     #: operands of conversions, with what is put round them
     shown: list[Enclosure] = field(default_factory=list)
-    #: start and end of the types in parentheses of casts
+    #: start and end of the types in parentheses of casts, those in macros' definitions included
     casts: list[tuple[int, int]] = field(default_factory=list)
     #: numbers that take the place of macros
     constants: list[Edit] = field(default_factory=list)
@@ -60,6 +63,7 @@ def conversions(reader: FunctionReader) -> Conversions:
         assignment = assignment_of(cursor)
         if assignment is not None and key_of(assignment[0]) in reader.data_integers:
             shown.data(*assignment)
+    shown.result.casts += _casts_of_macros(reader, shown.needless)
     return shown.result
 
 
@@ -81,6 +85,8 @@ class _Shown:
 
     def __init__(self, reader: FunctionReader) -> None:
         self.result = Conversions()
+        #: hashes of casts that make no difference, in the bodies of macros
+        self.needless: set[int] = set()
         self._reader = reader
         self._ranges = IntegerRanges(reader.function)
         self._quotient = next((name for name in _QUOTIENTS if name not in reader.text), None)
@@ -165,6 +171,8 @@ class _Shown:
                 message = f"a value may wrap around where it is converted to {conversion.type.get_canonical().spelling}"
                 remedy = SIGNED if stands else f"write what the macro stands for in its place, or {SIGNED}"
                 self._reader.refuse(conversion, message, remedy)
+            elif around == _NOTHING:
+                self.needless.add(conversion.hash)
             return
         if written:
             self.result.casts.append((conversion.extent.start.offset, start))
@@ -217,6 +225,26 @@ class _Integer:
         negative = low is not None and low[0] < 0
         signed = negative or bits < _INT
         return _Integer(max(bits, _INT), signed, SUFFIXES.get(canonical.kind, ""), bits, negative)
+
+
+def _casts_of_macros(reader: FunctionReader, needless: set[int]) -> Iterator[tuple[int, int]]:
+    """Where casts in macros' definitions stand; those to a type of which all that the function uses are needless."""
+    casts = [each for each in preorder(reader.function) if each.kind == CursorKind.CSTYLE_CAST_EXPR] if needless else []
+    # Names of macros by type.
+    left_out: dict[str, set[str]] = {}
+    kept: dict[str, set[str]] = {}
+    for cast in casts:
+        name = _WORD.match(reader.text, text_offset(cast.extent.start))
+        if name is not None:
+            (left_out if cast.hash in needless else kept).setdefault(cast.type.spelling, set()).add(name[0])
+    definitions = macro_definitions(reader.text) if left_out else []
+    for type_, names in left_out.items():
+        shown = reachable(names, definitions) - reachable(kept.get(type_, set()), definitions)
+        written = re.compile(rf"(?<!sizeof)\(\s*{re.escape(type_)}\s*\)")
+        for definition in definitions:
+            if definition.name in shown:
+                found = written.finditer(definition.body)
+                yield from ((definition.start + each.start(), definition.start + each.end()) for each in found)
 
 
 def _within(cursor: Any, outer: Any | None) -> Iterator[tuple[Any, Any | None]]:

@@ -76,6 +76,8 @@ class VariableUse:
     control: bool
     #: whether it may not be reached
     conditional: bool
+    #: whether it is the address of an argument of a function of the C library, which keeps none
+    lent: bool = False
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ from polydl.frontend.walk import key_of, preorder, text_offset
 from polydl.ir.scop import PureFunction
 
 _OWN_STATEMENT = "make it a statement of its own"
-# Of variables that are declared in a function; those of others are local.
+# Of variables that a function declares with these words; without them, they are local.
 _STORAGES: dict[StorageClass, VariableStorage] = {StorageClass.STATIC: "static", StorageClass.EXTERN: "global"}
 _COUNTED_DOWN = "count in its last part: for (int i = N - 1; i >= 0; --i)"
 
@@ -109,7 +109,7 @@ class FunctionReader:
         #: start and end of blocks in braces
         self.blocks: list[tuple[int, int]] = []
         self._control_depth = 0
-        #: the operations, calls and so on that what is read now lies in
+        #: the operations, calls and so on that what is read now lies in, from the outermost to itself
         self._around: list[Any] = []
         self._condition_depth = 0
         self._in_header = False
@@ -229,11 +229,6 @@ class FunctionReader:
         """Whether what is read now decides which statements run or which elements they use."""
         return self._control_depth > 0 or self._index_depth > 0
 
-    @property
-    def _operation(self) -> Any | None:
-        """What the operand that is read now lies in; None for a whole expression."""
-        return self._around[-2] if self._around[1:] else None
-
     @contextmanager
     def _index(self, declaration: Any) -> Iterator[None]:
         """A context for computing a variable, which is an index if it is an integer that doesn't hold data."""
@@ -278,7 +273,7 @@ class FunctionReader:
         elif kind == CursorKind.CALL_EXPR:
             self._call(cursor)
         elif kind == CursorKind.INTEGER_LITERAL:
-            self.typed_integers.constant(cursor, self._operation, self._decides)
+            self.typed_integers.constant(cursor, self._around, self._decides)
         else:
             if kind in UNSUPPORTED:
                 self._unsupported(cursor)
@@ -304,7 +299,8 @@ class FunctionReader:
             if not statement:
                 self.refuse(cursor, "an assignment inside an expression can't be modelled", _OWN_STATEMENT)
             # `x = x / 2` reads x, as `x /= 2` does.
-            updates = compound or not _named(left).isdisjoint(_named(right))
+            plain = left.kind != CursorKind.ARRAY_SUBSCRIPT_EXPR
+            updates = compound or (plain and not _named(left).isdisjoint(_named(right)))
             self._expression(left, "update" if updates else "write")
             if left.kind == CursorKind.DECL_REF_EXPR and left.referenced is not None:
                 with self._index(left.referenced):
@@ -375,9 +371,16 @@ class FunctionReader:
         if not re.match(rf"{re.escape(variable.name)}\b", self.text[spelled : spelled + len(variable.name) + 1]):
             spelled = -1
         if role == "read" and not variable.shape.extents:
-            self.typed_integers.variable(cursor, spelled, self._operation, self._decides)
+            self.typed_integers.variable(cursor, spelled, self._around, self._decides)
         control = self._control_depth > 0
-        variable.references.append(VariableUse(offset, spelled, role, control, self._condition_depth > 0))
+        lent = role == "address" and self._is_lent()
+        variable.references.append(VariableUse(offset, spelled, role, control, self._condition_depth > 0, lent))
+
+    def _is_lent(self) -> bool:
+        """Whether what is read now is ``x`` in ``&x`` as an argument of a function of the C library."""
+        call = self._around[-3] if self._around[2:] else None
+        callee = call.referenced if call is not None and call.kind == CursorKind.CALL_EXPR else None
+        return callee is not None and bool(conf.lib.clang_Location_isInSystemHeader(callee.location))
 
     def _subscript(self, start: int, end: int) -> None:
         """Record a subscript if it and its brackets are in the text itself, not in a macro."""

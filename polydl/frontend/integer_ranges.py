@@ -21,9 +21,7 @@ from polydl.frontend.operators import (
     AND,
     COMPARISONS,
     DIVIDE,
-    EQUALS,
     INCREMENTS,
-    LOGICAL,
     MINUS,
     MULTIPLY,
     NOT,
@@ -32,12 +30,12 @@ from polydl.frontend.operators import (
     SHIFT_LEFT,
     SHIFT_RIGHT,
     SUBTRACT,
+    TRUTHS,
     binary_operator,
     unary_operator,
 )
 from polydl.frontend.walk import assignment_of, key_of, preorder
 
-_TRUTH = frozenset((*COMPARISONS, EQUALS, *LOGICAL))
 _CONSTANTS = (CursorKind.INTEGER_LITERAL, CursorKind.CHARACTER_LITERAL, CursorKind.CXX_UNARY_EXPR)
 # Of a type that is converted to and from.
 _CONVERSIONS = (CursorKind.CSTYLE_CAST_EXPR, CursorKind.UNEXPOSED_EXPR)
@@ -113,6 +111,14 @@ class IntegerRanges:
             return True
         unknown = values.low == allowed[0] or values.high == allowed[1]
         return not unknown and not _INT[0] <= values.low <= values.high <= _INT[1]
+
+    def in_int(self, operation: Any) -> bool:
+        """Whether int holds what an operation and all of its parts compute, so that their types make no difference."""
+        parts = [self.of(each) for each in preorder(operation) if each.kind.is_expression()]
+        known = [each for each in parts if each is not None]
+        return len(known) == len(parts) and all(
+            each.exact and _INT[0] <= each.low and each.high <= _INT[1] for each in known
+        )
 
     def of(self, cursor: Any) -> Range | None:
         """The values of an expression; None if it isn't an integer, or depends on elements or calls."""
@@ -204,7 +210,7 @@ class IntegerRanges:
         if left is None or right is None or allowed is None:
             return None
         exact = left.exact and right.exact
-        if operator in _TRUTH:
+        if operator in TRUTHS:
             return Range(0, 1, exact)
         ends = _ends(operator, left, right)
         return Range(*allowed, exact) if ends is None else _fitted(*ends, cursor.type, exact)

@@ -115,7 +115,7 @@ def type_edits(reader: FunctionReader, known: Conversions, shift: int) -> list[E
 
     ``shift`` is added to every subscript, since pet silently ignores accesses with a negative one.
     """
-    macros, problems = reader.typed_integers.macros()
+    macros, problems = reader.typed_integers.macros(reader.function)
     for cursor, reason in problems:
         if cursor.referenced is not None and _holds_data(reader, key_of(cursor.referenced)):
             continue

@@ -7,10 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from polydl.c_tokens import TokenKind, tokens
+from polydl.frontend.source import without_comments
 
 _DEFINITION = re.compile(
     r"^[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)(?:\([^)]*\))?(?P<body>(?:[^\\\n]|\\\r?\n|\\.)*)", re.MULTILINE
 )
+# Without others inside of them.
+_PARENTHESES = re.compile(r"\([^()]*\)")
+# At most one, which may be put together.
+_OPERAND = re.compile(r"\s*(?:\w+(?:\s*##\s*\w+)*)?\s*")
 
 
 @dataclass(frozen=True)
@@ -22,6 +27,14 @@ class MacroDefinition:
     start: int
     #: what stands behind the name and its parameters
     body: str
+
+    @property
+    def is_operand(self) -> bool:
+        """Whether the body is one operand wherever it stands: a number, a name, or what parentheses enclose."""
+        body = without_comments(self.body)
+        while (rest := _PARENTHESES.sub("", body)) != body:
+            body = rest
+        return _OPERAND.fullmatch(body) is not None
 
     def words(self) -> set[str]:
         """Identifiers and keywords of the body."""

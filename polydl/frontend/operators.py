@@ -15,6 +15,8 @@ MODULAR = (MULTIPLY, ADD, SUBTRACT)
 COMPARISONS = {11: "<", 12: ">", 13: "<=", 14: ">=", 16: "!="}
 EQUALS = 15
 LOGICAL = (20, 21)
+#: of the same: those whose results are 0 or 1
+TRUTHS = frozenset((*COMPARISONS, EQUALS, *LOGICAL))
 # Of enum CXUnaryOperatorKind.
 ADDRESS_OF, DEREFERENCE, PLUS, MINUS, NOT = 5, 6, 7, 8, 10
 #: of the same: what each increment or decrement adds to its operand

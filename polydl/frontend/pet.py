@@ -24,7 +24,7 @@ from polydl.frontend.languages import named
 from polydl.frontend.model import SHIFT, Model, build, infeasible
 from polydl.frontend.passes import ReadingJob, clang_pass, no_room, pet_pass
 from polydl.frontend.pet_library import PetLibrary, find_pet_library
-from polydl.frontend.source import Edit, EditedText, Place, check_path, line_of, read_source
+from polydl.frontend.source import Edit, EditedText, Place, check_path, line_of, read_source, without_comments
 from polydl.ir.scop import Scop
 from polydl.system.files import temporary_directory
 from polydl.vector_functions import called
@@ -150,19 +150,24 @@ def _behind_declarations(
 ) -> tuple[SourceFacts, dict[str, Any]]:
     """The scop that pet detected, without what is declared in front of its loops and must stay there.
 
-    Generated code takes the region's place. Static variables keep their values between calls; an integer that holds
-    data, and that the loops don't change, is an element of another array in the view that pet reads.
+    Generated code takes the region's place. Static variables keep their values between calls, and extern ones are other
+    files'; an integer that holds data, and that the loops don't change, is an element of another array in the view that
+    pet reads.
     """
     start, end = (facts.shown.origins[scop[name]] for name in ("start", "end"))
     loop = next((branch.offset for branch in facts.branches if start <= branch.offset < end), end)
     declared = [
         variable.offset
         for variable in facts.variables
-        if (variable.storage == "static" or variable.carries_data) and start <= variable.offset < loop
+        if (variable.storage in ("static", "global") or variable.carries_data) and start <= variable.offset < loop
     ]
     if facts.region is not None or not declared:
         return facts, scop
-    behind = place.text.index(";", max(declared)) + 1
+    text = without_comments(place.text)
+    behind = text.find(";", max(declared), loop) + 1
+    if not behind or text.count("{", behind, loop) != text.count("}", behind, loop):
+        # A macro declares it, or it is in a block of its own.
+        return facts, scop
     region = (behind, end)
     checks.check_constructs(facts, *region, place)
     marked = replace(facts, region=region, shown=_marked(facts.shown, *region))

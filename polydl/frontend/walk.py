@@ -79,7 +79,7 @@ def deciding_expressions(function: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def modular_parts(index: Any) -> set[int]:
-    """Hashes of the parts of an index, itself included, that only sums, products and wide casts make it of.
+    """Hashes of the parts of an index, itself included, that only sums, products, choices and wide casts make it of.
 
     It is the same modulo 2^64 whatever the types of these are.
     """
@@ -89,6 +89,9 @@ def modular_parts(index: Any) -> set[int]:
     wide = index.kind == CursorKind.CSTYLE_CAST_EXPR and index.type.get_canonical().kind in WIDE
     if sums or signs or wide or index.kind in (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR):
         parts = parts.union(*map(modular_parts, index.get_children()))
+    elif index.kind == CursorKind.CONDITIONAL_OPERATOR:
+        _, *values = index.get_children()
+        parts = parts.union(*map(modular_parts, values))
     return parts
 
 

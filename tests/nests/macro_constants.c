@@ -9,6 +9,9 @@
 #define TWICE(x) ((x) * 2)
 #define MANY (x[i] * 3000000000)
 #define nm1 (n - 1)
+#define SUM 4u + 2u
+#define TOTAL SUM
+#define UNSIGNED(x) x ## u
 #define SET(x) { uint32_t local = (x) * 2654435761u; h[i] = local; }
 void nest(double a[12], long b[12], const int x[12], uint32_t h[12])
 {
@@ -18,6 +21,7 @@ void nest(double a[12], long b[12], const int x[12], uint32_t h[12])
     a[i] = HALF(x[i]) + LESS(i) + LESS(i + 1) + QUOTIENT(x[i], 3u) + QUOTIENT(x[i], THREE);
     b[i] = THIRD(x[i]) + x[i] / THREE + x[i] * LARGE + INT64_MAX / LARGE;
     SET(i)
+    a[i] += x[i] * (float)(SUM * 3) + QUOTIENT(x[i], TOTAL * 3) + x[i] / UNSIGNED(3);
   }
   for (int i = 0; i < nm1; ++i)
     b[i] += TWICE(MANY);
