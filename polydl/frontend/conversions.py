@@ -240,7 +240,7 @@ def _casts_of_macros(reader: FunctionReader, needless: set[int]) -> Iterator[tup
     definitions = macro_definitions(reader.text) if left_out else []
     for type_, names in left_out.items():
         shown = reachable(names, definitions) - reachable(kept.get(type_, set()), definitions)
-        written = re.compile(rf"(?<!sizeof)\(\s*{re.escape(type_)}\s*\)")
+        written = re.compile(rf"(?<!sizeof)(?<!sizeof )\(\s*{re.escape(type_)}\s*\)")
         for definition in definitions:
             if definition.name in shown:
                 found = written.finditer(definition.body)
