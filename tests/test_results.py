@@ -214,6 +214,7 @@ def by_size(*cases: tuple[str, str, list[object]]) -> list[ParameterSet]:
         ),
         ("2026-11-28-xeon", "experiments.rows_by_rows", ["table", DATA / "rows-by-rows-xeon.jsonl"]),
         ("2026-11-28-xeon", "experiments.rows_by_rows", ["table", DATA / "rows-by-rows-xeon-before.jsonl"]),
+        ("2026-11-28-xeon", "experiments.rows_by_rows", ["table", DATA / "rows-by-rows-xeon-one-thread.jsonl"]),
         ("2026-11-28-xeon", "experiments.narrow_types", ["table", DATA / "narrow-types-xeon.jsonl"]),
         ("2026-11-28-xeon", "experiments.newcomer", ["--table", DATA / "newcomer-xeon.json"]),
         ("2026-11-28-xeon", "experiments.models", ["table", "--float", DATA / "models-xeon.jsonl"]),
