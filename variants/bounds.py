@@ -10,7 +10,6 @@ from polydl.contracts.ranking import distinct, within_peak
 from polydl.ir.schedule import Loop
 from polydl.match.product import GemmMatch
 from polydl.plan.execution_counts import equal_iterations
-from polydl.plan.prepared import preparable
 from polydl.variants.decisions import Partial
 from polydl.variants.nest_facts import TimeLoop
 from polydl.variants.nest_model import NestModel, ParallelLoop, tile_name
@@ -26,13 +25,12 @@ def outlook(space: VariantSpace, partials: Mapping[int, Partial]) -> Outlook:
     """
     scop = space.scop
     flops, footprint = space.least_work
-    ahead = preparable(scop)
     calls = {Calls()}
     families: set[str] = set()
     for nest in space.spaces:
         partial = None if nest.settled else partials.get(nest.nest.index, nest.root)
         families.update(space.kernels[match.kernel].family for match in _matches(nest, partial))
-        work = sum(scop.statement(name).instances for name in nest.nest.statements if name not in ahead)
+        work = sum(scop.statement(name).instances for name in nest.nest.statements if name not in space.preparable)
         if not nest.settled and nest.even and 2 * work == flops:
             assert partial is not None
             calls = set(_calls(nest, partial, work))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import reduce
 
 import islpy as isl
@@ -10,7 +10,6 @@ import islpy as isl
 from polydl.errors import AnalysisError
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
-from polydl.plan.prepared import preparable
 from polydl.poly.counting import count, quota
 from polydl.poly.texts import map_of
 
@@ -18,13 +17,12 @@ from polydl.poly.texts import map_of
 _OPERATIONS = 2_000_000
 
 
-def least_work(scop: Scop) -> tuple[int, int]:
+def least_work(scop: Scop, ahead: Collection[str]) -> tuple[int, int]:
     """Floating-point operations, and bytes that are read or written, of each variant.
 
-    Some prepare all that depends on constants alone, and have one tile of a local array in memory. Of an array that
-    isl can't count the elements of, there may be none.
+    Some have done the statements called ``ahead`` before, and have one tile of a local array in memory. Of an array
+    that isl can't count the elements of, there may be none.
     """
-    ahead = preparable(scop)
     statements = [each for each in scop.statements if each.name not in ahead]
     touched: dict[str, int] = {}
     for name in dict.fromkeys(access.array for each in statements for access in each.accesses):

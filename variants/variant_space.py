@@ -13,6 +13,7 @@ from polydl.ir.scop import Scop
 from polydl.ir.variant import ScopStep, Variant
 from polydl.match.product import GemmMatch, NoMatch
 from polydl.plan.apply import Applied, apply
+from polydl.plan.prepared import preparable
 from polydl.poly.dependences import Dependence
 from polydl.poly.legality import Directions
 from polydl.poly.nests import Nest
@@ -80,7 +81,12 @@ class VariantSpace:
     @cached_property
     def least_work(self) -> tuple[int, int]:
         """Floating-point operations and bytes of memory that each variant of this space alone has at least."""
-        return least_work(self.scop)
+        return least_work(self.scop, self.preparable)
+
+    @cached_property
+    def preparable(self) -> frozenset[str]:
+        """The names of the statements that some variants prepare, and that take no time then."""
+        return preparable(self.scop)
 
     def size(self) -> int:
         """Assignments of this space alone, without its alternatives."""

@@ -14,6 +14,7 @@ from polydl.vector_functions import called
 # Pragmas that only this tool reads, with their continuation lines.
 _OWN_PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop|polydl)\b(.*\\\n)*.*\n?", re.MULTILINE)
 
+_BLANKS = r"(?:\s|/\*.*?\*/|//[^\n]*)*"
 # Specifiers with which no other file can call a function.
 _HIDING = re.compile(r"\b(?:static|inline|__inline|__inline__|extern)\b\s*")
 
@@ -81,9 +82,18 @@ def copied(scop: Scop, name: str, tuned: Sequence[str], attributes: str = "") ->
 
 
 def head(scop: Scop) -> str:
-    """The source's function up to its opening brace, for any file that is to call it."""
+    """The source's function up to its opening brace, without ``static`` and ``inline``: other files are to call it."""
+    before_name, behind_name = around_name(scop)
+    return f"{_HIDING.sub('', before_name)}{scop.function.name}{behind_name}"
+
+
+def around_name(scop: Scop) -> tuple[str, str]:
+    """What is in front of the name of the source's function, and what is behind it up to the opening brace."""
     first, inside, _ = scop.definition
-    return exported_text(scop, scop.source[first:inside])
+    text = scop.source[first:inside]
+    named = re.search(rf"\b{re.escape(scop.function.name)}\b(?={_BLANKS}\()", text, re.DOTALL)
+    assert named is not None, "the front-end takes no function that a macro names"
+    return text[: named.start()], text[named.end() :]
 
 
 def before(scop: Scop) -> list[str]:
@@ -92,10 +102,3 @@ def before(scop: Scop) -> list[str]:
     if any(re.search(rf"\b{name}\s*\(", text) for name in called(scop.statements)):
         return [processor.for_all(text)]
     return [text] if text else []
-
-
-def exported_text(scop: Scop, text: str) -> str:
-    """The function without ``static`` and ``inline``, so that the emitted library offers what its header declares."""
-    named = re.search(rf"\b{re.escape(scop.function.name)}\s*\(", text)
-    end = named.start() if named is not None else 0
-    return _HIDING.sub("", text[:end]) + text[end:]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from polydl.codegen import print_c
 from polydl.codegen.callees import Written
+from polydl.codegen.function_text import around_name
 from polydl.codegen.loop_ir import Body, Call, Node
 from polydl.codegen.loops import loops
 from polydl.codegen.passes.thread_choice import with_choice
@@ -22,7 +22,6 @@ from polydl.libraries.product_code import ProductCode
 from polydl.libraries.symbolic import SymbolicNest
 from polydl.plan.nest_plan import NestPlan
 
-_BLANKS = r"(?:\s|/\*.*?\*/|//[^\n]*)*"
 # Most bytes of a local array that a kernel has on its stack.
 _STACK_BYTES = 1 << 14
 
@@ -42,7 +41,7 @@ class KernelLoops:
         return "\n".join(
             [
                 f"/* {self.kernel.words(nest, self.product)}. */",
-                f"static void {name}{_parameters(nest.source)}",
+                f"static void {name}{around_name(nest.source)[1]}",
                 *_views(nest),
                 *(
                     f"  {each.element} {each.name}{''.join(f'[{extent}]' for extent in each.extents)};"
@@ -86,15 +85,6 @@ def kernel_code(
         else:
             raise IllegalVariantError(f"`{array.name}` would need memory that grows with the sizes")
     return KernelLoops(kernel, with_choice(body), tuple(variables), code.product if code is not None else None)
-
-
-def _parameters(scop: Scop) -> str:
-    """What is behind the name of the source's function, up to its opening brace."""
-    first, body, _ = scop.definition
-    head = scop.source[first:body]
-    named = re.search(rf"\b{scop.function.name}{_BLANKS}(?=\()", head, re.DOTALL)
-    assert named is not None
-    return head[named.end() :]
 
 
 def _local(scop: Scop) -> list[Array]:

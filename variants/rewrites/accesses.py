@@ -17,13 +17,18 @@ from polydl.variants.rewrites.copies import complete_from, dimension_groups, joi
 
 def only_read(scop: Scop, statement: Statement, array: str) -> Access:
     """The one access of a statement to an array that nothing writes any more. Raises IllegalVariantError."""
-    if scop.has_call(statement.name):
-        raise IllegalVariantError(f"{statement.name} stands for a call, which reads `{array}` as it lies")
+    check_reads_itself(scop, statement, array)
     reads = [access for access in statement.reads if access.array == array]
     if len(reads) != 1 or reads[0].subscripts is None or statement.box is None:
         raise IllegalVariantError(f"{statement.name} does not read `{array}` once, with affine subscripts")
     complete_from(scop, statement, scop.array(array))
     return reads[0]
+
+
+def check_reads_itself(scop: Scop, statement: Statement, array: str) -> None:
+    """Raises IllegalVariantError for a statement that stands for a call, whose reads of the array can't be moved."""
+    if scop.has_call(statement.name):
+        raise IllegalVariantError(f"{statement.name} stands for a call, which reads `{array}` as it lies")
 
 
 def moved_read(statement: Statement, read: Access, copy: str, subscripts: tuple[Affine, ...]) -> Statement:

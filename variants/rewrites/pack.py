@@ -22,6 +22,7 @@ from polydl.match.product import NoMatch, ProductForm, product_form
 from polydl.poly.boxes import loop_ranges
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Phase, Proposal, Request
+from polydl.variants.rewrites.accesses import check_reads_itself
 from polydl.variants.rewrites.copies import later_writer, with_copy
 from polydl.variants.rewrites.split import extents_of
 
@@ -100,8 +101,7 @@ def pack(scop: Scop, step: Pack) -> Scop:
     reader = scop.statement(step.statement)
     if not any(access.array == step.array for access in reader.reads):
         raise IllegalVariantError(f"{reader.name} does not read `{array.name}`")
-    if scop.has_call(reader.name):
-        raise IllegalVariantError(f"{reader.name} stands for a call, which reads `{array.name}` as it lies")
+    check_reads_itself(scop, reader, array.name)
     repacked = replace(reader, accesses=tuple(_repacked(reader, access, packed, step) for access in reader.accesses))
     return with_copy(
         scop,

@@ -89,12 +89,7 @@ def _without_divisions(loop: For, context: Context) -> For:
 
 def _is_integer(value: Expr, context: Context) -> bool:
     """Whether C takes this for an integer, which it converts to the type of what divides it; not if in doubt."""
-    match value:
-        case Integer() | Name():
-            return True
-        case Element(array):
-            return array in context.arrays and context.arrays[array].element not in _FLOATING
-    return False
+    return isinstance(value, Integer | Name) or context.is_integer(value)
 
 
 def _is_always_there(value: Expr) -> bool:
