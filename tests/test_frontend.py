@@ -217,7 +217,10 @@ def test_counters_and_indices_are_no_statements() -> None:
         ("if (go && (sum = 0)) return 1; return sum;", True),
         ("go ? (sum = 0) : go; return sum;", True),
         ("return p[0];", True),
+        ("if (go) goto out; sum = 0; out: return sum;", True),
+        ("switch (go) { case 0: sum = 0; default: return sum; }", True),
         ("sum = 2 * go; return sum;", False),
+        ("if (go) goto out; sum = 0; out: return go;", False),
     ],
 )
 def test_an_integer_that_is_read_behind_the_region_is_a_result(tmp_path: Path, behind: str, kept: bool) -> None:

@@ -93,9 +93,13 @@ def no_loop_found(facts: SourceFacts, place: Place) -> UnsupportedConstructError
 def check_other_loops(facts: SourceFacts, place: Place) -> None:
     """Check that a function without for loops has no loops of other kinds."""
     loops = [branch.offset for branch in facts.branches if branch.kind == "while"]
-    jumps = [construct.offset for construct in facts.constructs if construct.message.startswith("goto ")]
-    for offset in (*sorted(loops), *jumps):
+    for offset in (*sorted(loops), *_jumps(facts)):
         check_constructs(facts, offset, offset + 1, place)
+
+
+def _jumps(facts: SourceFacts) -> list[int]:
+    """Offsets of the goto statements of the function."""
+    return [each.offset for each in facts.constructs if each.message.startswith(("goto ", "a computed goto "))]
 
 
 def check_constructs(facts: SourceFacts, start: int, end: int, place: Place) -> None:
@@ -337,6 +341,9 @@ def read_later(variable: VariableFacts, facts: SourceFacts, start: int, end: int
     repeated = min((loop.offset for loop in loops), default=start)
     later = [r for r in variable.references if r.offset >= end or repeated <= r.offset < start]
     later.sort(key=lambda reference: (reference.offset < end, reference.offset))
+    if _jumps(facts):
+        # What stands anywhere may run next, and a value that is set may be set where nothing comes by.
+        later = [r for r in variable.references if not start <= r.offset < end and r.role != "write"]
     pointed = [r for r in variable.references if r.role == "address" and not (r.lent and r.offset < start)]
     if not pointed and (not later or (later[0].role == "write" and not later[0].conditional)):
         return False

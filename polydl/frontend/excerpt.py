@@ -19,7 +19,7 @@ from clang.cindex import CursorKind, Diagnostic, LinkageKind, StorageClass, conf
 from polydl.frontend.c_types import declaration
 from polydl.frontend.facts import Excerpt
 from polydl.frontend.source import Edit, EditedText, without_comments
-from polydl.frontend.walk import preorder
+from polydl.frontend.walk import preorder, stands_in
 
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\\\n]|\\\r?\n|\\.)*", re.MULTILINE)
 _DEFINE = re.compile(r"[ \t]*#[ \t]*define[ \t]+(\w+)")
@@ -82,7 +82,7 @@ def _stands(unit: Any, function: str) -> bool:
 
 def _top_level(unit: Any) -> Iterator[Any]:
     for cursor in unit.cursor.get_children():
-        if not cursor.kind.is_preprocessing() and conf.lib.clang_Location_isFromMainFile(cursor.location):
+        if not cursor.kind.is_preprocessing() and stands_in(unit, cursor):
             yield cursor
 
 
@@ -90,6 +90,7 @@ class _File:
     """The declarations of a file at its top level, and who refers to what."""
 
     def __init__(self, unit: Any, text: str) -> None:
+        self._unit = unit
         self.text = text
         #: without comments
         self.kept = without_comments(text, keep_strings=True)
@@ -106,7 +107,7 @@ class _File:
         self._elsewhere = {
             each.get_usr()
             for each in unit.cursor.get_children()
-            if each.kind in _REMOVABLE and not conf.lib.clang_Location_isFromMainFile(each.location)
+            if each.kind in _REMOVABLE and not stands_in(unit, each)
         }
         for group in self.declarations:
             for cursor in group.cursors:
@@ -183,7 +184,7 @@ class _File:
                 if target is None or target == cursor:
                     continue
                 yield from self._by_symbol.get(target.get_usr(), ())
-                if conf.lib.clang_Location_isFromMainFile(target.location):
+                if stands_in(self._unit, target):
                     place = target.location.offset
                     yield from (each for each in self.declarations if each.start <= place < each.end)
 

@@ -14,7 +14,7 @@ from clang.cindex import CursorKind, conf
 
 from polydl.errors import NoScopError, OptionError, SourceError, UnsupportedConstructError
 from polydl.frontend.source import line_of, without_comments
-from polydl.frontend.walk import preorder
+from polydl.frontend.walk import preorder, stands_in
 
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)\b.*$", re.MULTILINE)
 
@@ -93,9 +93,7 @@ def functions_of(unit: Any) -> list[Any]:
     return [
         cursor
         for cursor in unit.cursor.get_children()
-        if cursor.kind == CursorKind.FUNCTION_DECL
-        and conf.lib.clang_Location_isFromMainFile(cursor.location)
-        and cursor.is_definition()
+        if cursor.kind == CursorKind.FUNCTION_DECL and stands_in(unit, cursor) and cursor.is_definition()
     ]
 
 
@@ -106,7 +104,7 @@ def choose(
 
     Without a ``name`` and regions, loops of ``main`` count only if no other function has some. Raises OptionError for
     an unknown ``name`` and for an ambiguous choice, NoScopError if no function has a loop, UnsupportedConstructError
-    for ``main``, in whose place no program could link what is emitted.
+    for ``main``, in whose place no program could link what is emitted, and for a function that a macro names.
     """
     if not functions:
         raise NoScopError(
@@ -146,6 +144,14 @@ def choose(
             line=candidates[0].location.line,
             construct="main",
             remedy="move the loops to a function of their own, which main calls",
+        )
+    if not conf.lib.clang_Location_isFromMainFile(candidates[0].location):
+        raise UnsupportedConstructError(
+            f"a macro stands for the name of the function {candidates[0].spelling}",
+            file=file,
+            line=candidates[0].location.line,
+            construct="#define",
+            remedy=f"write {candidates[0].spelling} where the macro stands",
         )
     inside = [region for region, home in homes.items() if home == candidates[0]]
     if len(inside) > 1:

@@ -100,6 +100,16 @@ def key_of(declaration: Any) -> str:
     return str(declaration.get_usr()) + str(declaration.hash)
 
 
+def stands_in(unit: Any, cursor: Any) -> bool:
+    """Whether what is declared stands in the file itself, in no header.
+
+    A name that a macro is expanded to stands where the macro does; ``clang_Location_isFromMainFile`` says that it
+    stands elsewhere.
+    """
+    file = cursor.location.file
+    return file is not None and file.name == unit.spelling
+
+
 def text_offset(location: SourceLocation) -> int:
     """Where a place is in the text: of what a macro is given, there, and of what its body holds, where it is used.
 
