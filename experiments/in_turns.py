@@ -18,11 +18,14 @@ _LINE_BYTES = 64
 
 
 def built(c: str, flags: Sequence[str], links: Sequence[str], path: Path) -> ctypes.CDLL:
-    """The C as a library at ``path``, by gcc. Raises CalledProcessError if it does not compile."""
-    source = path.with_suffix(".c")
+    """The C as a library at ``path``, by gcc. Raises CalledProcessError if it does not compile.
+
+    It is linked without the flags: with -ffast-math, this process would take subnormal numbers as zeros.
+    """
+    source, target = path.with_suffix(".c"), path.with_suffix(".o")
     source.write_text(c, encoding="utf-8")
-    options = ("-fopenmp", "-fPIC", "-shared", "-w", *flags)
-    subprocess.run(["gcc", *options, source, "-o", path, *links, "-lm"], check=True)
+    subprocess.run(["gcc", "-fopenmp", "-fPIC", "-w", *flags, "-c", source, "-o", target], check=True)
+    subprocess.run(["gcc", "-fopenmp", "-shared", target, "-o", path, *links, "-lm"], check=True)
     return ctypes.CDLL(str(path))
 
 
@@ -30,7 +33,7 @@ def at_a_line(contents: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """A copy of an array that begins at a line of the cache."""
     space = np.zeros(contents.nbytes + _LINE_BYTES, np.uint8)
     first = -space.ctypes.data % _LINE_BYTES
-    place = space[first : first + contents.nbytes].view(contents.dtype)
+    place: np.ndarray[Any, Any] = space[first : first + contents.nbytes].view(contents.dtype)
     place[:] = contents
     return place
 

@@ -245,6 +245,25 @@ void scaled(int n, double y[8], const double x[8]) {
     assert checked(scop, wrong, tmp_path / "wrong").verdict == "differs"
 
 
+def test_headers_that_the_environment_names_are_over_the_ring_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "headers").mkdir()
+    (tmp_path / "headers" / "factor.h").write_text("#define FACTOR 1.5\n")
+    (tmp_path / "nest.c").write_text("""\
+#include <factor.h>
+void scaled(int n, double y[8], const double x[8]) {
+  for (int i = 0; i < 8; ++i)
+    y[i] = FACTOR * x[i];
+}
+""")
+    scop = polydl.parse(tmp_path / "nest.c", defines={"n": 8}, include_directories=[tmp_path / "headers"])
+    monkeypatch.setenv("CPATH", f"/usr/include:{tmp_path / 'headers'}")
+    plain = original(scop)
+    other = replace(plain, c=plain.c.replace("FACTOR * x[i]", "x[i] * 1.25 + x[i] * 0.25"), compile_flags=())
+    assert checked(scop, other, tmp_path / "other").verdict == "agrees"
+
+
 def test_other_elements_are_not_applicable(tmp_path: Path) -> None:
     scop = parse(tmp_path, PRODUCT)
     wide = replace(scop, arrays=tuple(replace(array, element="long double") for array in scop.arrays))

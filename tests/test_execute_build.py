@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import threading
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,41 @@ def test_flags_reach_the_compiler(gcc: Toolchain, tmp_path: Path) -> None:
     assert built.library is not None, built.message
     symbols = subprocess.run(["nm", str(built.library)], capture_output=True, text=True, check=True).stdout
     assert "polydl_answer" in symbols
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_what_is_timed_with_fast_math_computes_with_subnormal_numbers(tmp_path: Path, compiler: str) -> None:
+    """As what is emitted does."""
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
+    fast, plain = (
+        replace(matmul_kernel(name), compile_flags=flags) for name, flags in (("fast", ("-ffast-math",)), ("plain", ()))
+    )
+    missing = replace(fast, id="missing", c=fast.c.replace("{", "{ int absent(void); C[0][0] = absent();", 1))
+    *both, refused = build([fast, plain, missing], Toolchain.find(compiler), tmp_path, jobs=2)
+    for built in both:
+        assert built.library is not None, built.message
+        symbols = subprocess.run(["nm", str(built.library)], capture_output=True, text=True, check=True).stdout
+        assert "polydl_time_invocations" in symbols
+        assert "set_fast_math" not in symbols
+    assert (refused.library, refused.status) == (None, "compile")
+    assert "absent" in refused.message
+    assert not list(tmp_path.glob("*unfinished*"))
+    compiling, linking = both[0].command.split(" && ")
+    assert "-ffast-math" in compiling
+    assert "-ffast-math" not in linking
+    assert "&&" not in both[1].command
+
+
+@pytest.mark.native
+def test_experiments_in_c_alone_compute_with_subnormal_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[1]))
+    import_module("experiments.in_turns").built(
+        "float f(float x) { return x / 2; }", ("-O3", "-ffast-math"), (), tmp_path / "f.so"
+    )
+    symbols = subprocess.run(["nm", str(tmp_path / "f.so")], capture_output=True, text=True, check=True).stdout
+    assert "set_fast_math" not in symbols
 
 
 @pytest.mark.native

@@ -17,8 +17,9 @@ from polydl.execute import checking
 from polydl.execute.arrays import Data
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.expected import ONCE, ONCE_GIVEN
+from polydl.execute.job import job_of
 from polydl.execute.local import EXECUTOR
-from polydl.execute.ranges import drawn_integers
+from polydl.execute.ranges import drawn_integers, shifted_by
 from polydl.execute.toolchain import Toolchain
 from polydl.frontend.data import with_inputs
 from polydl.ir.kernel import KernelSource
@@ -265,6 +266,48 @@ def test_where_integers_are_divided_they_are_small(tmp_path: Path) -> None:
     assert integers_of(tmp_path, "c[i] /= a[i]") == "small"
     assert integers_of(tmp_path, "c[i] += a[i] << 2") == "small"
     assert integers_of(tmp_path, "c[i] += 3 * a[i]") == "whole"
+
+
+def test_numbers_that_others_are_shifted_by_are_not_negative(tmp_path: Path) -> None:
+    text = """
+    void f(int c[9][9], const int a[9][9], const int s[9], const int t[9], int u, short v[9], const int w[9]) {
+      int k[9], l[9];
+    #pragma scop
+      for (int i = 0; i < 9; i++)
+        for (int j = 0; j < 9; j++) {
+          int many = t[i] + 2;
+          k[i] = j + w[i];
+          l[i] = k[i] + 1;
+          c[i][j] = ((a[i][j] + (1 << (s[j] - 1))) >> s[j]) + (a[j][i] << many) + (a[j][j] >> l[i]);
+          c[i][j] >>= u;
+          v[j] <<= 2;
+        }
+    #pragma endscop
+    }
+    """
+    nest = parse(tmp_path, text)
+    assert shifted_by(nest) == {"s", "t", "u", "l", "k", "w"}
+    data = job_of(nest, (0,), 3, TimingPolicy(), tmp_path).data
+    assert {nest.arrays[stream].name for stream in data.shifting} == shifted_by(nest) - {"k", "l"}
+    (_, others), (_, counts) = (next(data.chunks(stream, np.dtype(np.int32), 4000)) for stream in (1, 2))
+    assert set(counts) == set(range(1, 9))
+    assert set(others) == {*range(-8, 0), *range(1, 9)}
+
+
+@pytest.mark.native
+def test_no_compiler_is_blamed_for_shifts_by_elements(tmp_path: Path) -> None:
+    text = """void f(const int A[64], const int S[64], int B[64])
+    {
+    #pragma scop
+      for (int i = 0; i < 64; ++i)
+        B[i] = A[i] << S[i];
+    #pragma endscop
+    }
+    """
+    nest = parse(tmp_path, text)
+    (result,) = measure(nest, [original(nest)], tmp_path)
+    assert result.status == "ok"
+    assert "miscompiles" not in result.message
 
 
 @pytest.mark.parametrize(

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-import multiprocessing
 from collections import Counter
-from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from random import Random
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 from marks import parametrized
+from new_process import in_new_process
 
 from polydl.cli import main
 from polydl.codegen import translation_unit
@@ -22,8 +20,9 @@ from polydl.errors import OptionError
 from polydl.execute.rings import INTEGERS
 from polydl.execute.toolchain import Toolchain
 from polydl.fuzzing import examine as examining
-from polydl.fuzzing.examine import FuzzingSettings, examine, step_kinds
+from polydl.fuzzing.examine import Failure, FuzzingSettings, examine, step_kinds
 from polydl.fuzzing.far_counters import with_far_counter
+from polydl.fuzzing.findings import Finding, read, write
 from polydl.fuzzing.generator import generated
 from polydl.fuzzing.program import (
     Assign,
@@ -49,8 +48,6 @@ from polydl.ir.numerics import Numerics
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Attach, Parallel, Unroll, Variant
 from polydl.machine.system import find
-
-_Answer = TypeVar("_Answer")
 
 
 def test_a_number_gives_the_same_nest_and_every_kind_comes() -> None:
@@ -188,16 +185,8 @@ def _product() -> Program:
     return fitted(Program(tuple(Variable(name, "float") for name in "ABCDE"), (*other, *loops)))
 
 
-def _in_new_process(work: Callable[..., _Answer], *arguments: Any) -> _Answer:
-    """Threads of OpenMP, which earlier tests may have started in this process, don't survive the forks of a run."""
-    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as process:
-        return process.submit(work, *arguments).result()
-
-
 def _fault_in_a_printer(settings: FuzzingSettings, folder: Path) -> None:
     """A fault is found, made smaller and kept, and is gone once it is mended."""
-    from polydl.fuzzing.findings import Finding, read, write
-
     genuine = translation_unit.generate
 
     def faulty(*arguments: Any, **options: Any) -> KernelSource:
@@ -228,7 +217,7 @@ def _fault_in_a_printer(settings: FuzzingSettings, folder: Path) -> None:
 @pytest.mark.native
 @pytest.mark.slow
 def test_a_fault_in_a_printer_is_found_made_smaller_and_replayed(tmp_path: Path, settings: FuzzingSettings) -> None:
-    _in_new_process(_fault_in_a_printer, settings, tmp_path)
+    in_new_process(_fault_in_a_printer, settings, tmp_path)
 
 
 # What random nests found: a sum that the first small whole numbers leave as it is, so that they say nothing of
@@ -262,7 +251,7 @@ def _statuses_without_legality(settings: FuzzingSettings) -> Counter[str]:
 @pytest.mark.slow
 @pytest.mark.native
 def test_legality_that_is_not_asked_is_found(settings: FuzzingSettings) -> None:
-    assert _in_new_process(_statuses_without_legality, settings)["wrong"]
+    assert in_new_process(_statuses_without_legality, settings)["wrong"]
 
 
 @pytest.mark.slow
@@ -338,7 +327,7 @@ def _variants_with_one_that_does_not_end(settings: FuzzingSettings) -> Counter[s
 @pytest.mark.slow
 @pytest.mark.native
 def test_a_variant_that_does_not_end_is_ended_after_its_processor_time(settings: FuzzingSettings) -> None:
-    statuses = _in_new_process(_variants_with_one_that_does_not_end, settings)
+    statuses = in_new_process(_variants_with_one_that_does_not_end, settings)
     assert statuses["timeout"] == 1
     assert statuses["ok"] >= 2
 
@@ -354,7 +343,7 @@ def test_a_level_in_place_of_the_drawn_one_leaves_the_nest() -> None:
 @pytest.mark.slow
 @pytest.mark.native
 def test_an_array_that_is_left_ends_its_variant_alone(settings: FuzzingSettings) -> None:
-    statuses = _in_new_process(_variants_with_one_that_leaves_an_array, settings)
+    statuses = in_new_process(_variants_with_one_that_leaves_an_array, settings)
     assert statuses["crash"] == 1
     assert statuses["ok"] >= 2
 
@@ -388,6 +377,13 @@ def test_an_interrupted_run_shows_what_it_has_and_ends_with_status_130(
     assert main(["fuzz", "--seed", "7", "--json", str(document)], standalone_mode=False) == 130
     assert json.loads(document.read_text())["nests"] == 3
     assert "7, interrupted" in capsys.readouterr().out
+
+
+def test_findings_of_one_nest_have_folders_of_their_own(tmp_path: Path) -> None:
+    case = generated(0, 0)[1]
+    failures = [Failure("wrong", "a result differs", f"wrong with {step}") for step in ("tile", "interchange")]
+    paths = [write(Finding(case, failure, False), tmp_path, {}) for failure in failures]
+    assert [read(path)[2]["signature"] for path in paths] == ["wrong with tile", "wrong with interchange"]
 
 
 def test_reasons_have_no_names_of_the_nest() -> None:

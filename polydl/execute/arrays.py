@@ -61,6 +61,8 @@ class Data:
     #: the stream and the extent of each square matrix of real numbers that is diagonally dominant: the extent is added
     #: to the elements of its diagonal
     dominant: Sequence[tuple[int, int]] = ()
+    #: the streams of arrays of which no integer is negative, since others are shifted by it
+    shifting: Sequence[int] = ()
     #: the streams of arrays whose contents are the same in all turns
     constant: Sequence[int] = ()
     #: arrays whose contents lie in files: stream, path, offset in bytes, and C type of the elements there
@@ -113,16 +115,16 @@ class Data:
             if self.integers == "bytes":
                 unit = np.ldexp(unit, -generator.integers(0, _SCALES, count, np.int32))
             return unit.astype(dtype, copy=False)
-        return self._integers(generator, dtype, count)
+        return self._integers(generator, dtype, count, signed=self.signed and key[1] not in self.shifting)
 
-    def _integers(self, generator: Generator, dtype: np.dtype[Any], count: int) -> Values:
+    def _integers(self, generator: Generator, dtype: np.dtype[Any], count: int, *, signed: bool) -> Values:
         if are_small(self.integers, dtype.itemsize):
             magnitude = generator.integers(1, 9, count, np.int8)
-            if dtype.kind == "i" and self.signed:
+            if dtype.kind == "i" and signed:
                 magnitude *= 2 * generator.integers(0, 2, count, np.int8) - 1
             return magnitude.astype(dtype)
         limits = np.iinfo(dtype)
-        lowest = limits.min if self.signed else 0
+        lowest = limits.min if signed else 0
         values = generator.integers(lowest, limits.max, count, dtype, endpoint=True)
         lots = generator.integers(0, 16, count, np.uint8)
         values[lots == 0], values[lots == 1] = lowest, limits.max

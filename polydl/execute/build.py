@@ -20,6 +20,7 @@ from polydl.execute.contract import Built, Progress
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Status
+from polydl.system.control_groups import usable_processors
 from polydl.system.full_disk import DISK_FULL, another, disk_full
 from polydl.system.interruption import INTERRUPTION
 from polydl.system.process_group import kill_group
@@ -84,7 +85,7 @@ class Building:
         self._kernels = list(kernels)
         self._directory = directory
         self._compilers = _Compilers()
-        self._pool = ThreadPoolExecutor(max_workers=jobs or len(os.sched_getaffinity(0)))
+        self._pool = ThreadPoolExecutor(max_workers=jobs or usable_processors())
         self._pending: list[Future[Built]] = []
 
     def __enter__(self) -> Self:
@@ -231,11 +232,15 @@ def _build_one(
     _write(harness, f'#define {ALL_THREADS}\n#include "{source.name}"\n\n{kernel.harness}')
     library, unfinished = directory / f"{kernel.id}.so", directory / f"{kernel.id}.unfinished.so"
     library.unlink(missing_ok=True)
-    command = toolchain.library_command(kernel, (harness, directory / "timer.o"), unfinished)
+    commands = toolchain.library_commands(kernel, harness, unfinished, (directory / "timer.o",))
     ended = timer.result()
-    if ended.exit_status == 0:
-        ended = _compiled(command, directory, compilers)
-    message = ended.message
+    said: list[str] = []
+    for command in commands:
+        if ended.exit_status == 0:
+            ended = _compiled(command, directory, compilers)
+            said.append(ended.message)
+    unfinished.with_suffix(".o").unlink(missing_ok=True)
+    message = "".join(said) or ended.message
     if ended.exit_status == 0:
         # Renamed and not written in place: another process may have the old library loaded.
         unfinished.replace(library)
@@ -248,7 +253,7 @@ def _build_one(
         kernel=kernel,
         source=source,
         library=library if ended.exit_status == 0 else None,
-        command=shlex.join(command),
+        command=" && ".join(map(shlex.join, commands)),
         message=message,
         toolchain=toolchain,
         seconds=time.monotonic() - start,

@@ -73,7 +73,7 @@ class Built:
     source: Path
     #: the shared library; None if the compiler failed
     library: Path | None
-    #: shell line of the compiler
+    #: shell line of the compiler, of two commands where it must not link with all flags
     command: str
     #: the compiler's stderr, warnings included
     message: str

@@ -10,7 +10,7 @@ from typing import Any
 from polydl.element_types import element_dtype
 from polydl.execute.arrays import GUARD_BYTES, Data
 from polydl.execute.contract import TimingPolicy
-from polydl.execute.ranges import divided_by_diagonals, drawn_integers
+from polydl.execute.ranges import divided_by_diagonals, drawn_integers, shifted_by
 from polydl.execute.tolerance import tolerance
 from polydl.ir.scop import Array, Parameter, Scop
 from polydl.system.sandbox import is_sandboxed
@@ -84,6 +84,8 @@ def job_of(scop: Scop, cores: tuple[int, ...], seed: int, policy: TimingPolicy, 
     inputs = [(stream, array) for stream, array in enumerate(arrays[: len(carried)]) if is_input(scop, array)]
     diagonals = divided_by_diagonals(scop)
     dominant = tuple((stream, array.extents[0]) for stream, array in enumerate(arrays) if array.name in diagonals)
+    counts = shifted_by(scop)
+    shifting = tuple(stream for stream, array in enumerate(arrays) if array.name in counts)
     constant = tuple(stream for stream, array in enumerate(arrays) if array.name in scop.constants)
     # Each sandbox has numbers of processes of its own, so that nobody outside can end what one forks in there.
     forks = not is_sandboxed()
@@ -96,7 +98,7 @@ def job_of(scop: Scop, cores: tuple[int, ...], seed: int, policy: TimingPolicy, 
         forks=forks,
         shared=[{**parameters[stream], "stream": stream} for stream, _ in inputs],
         cores=cores,
-        data=Data(seed, True, integers=drawn_integers(scop), dominant=dominant, constant=constant),
+        data=Data(seed, True, drawn_integers(scop), dominant=dominant, shifting=shifting, constant=constant),
         tolerance=tolerance(scop),
         directory=directory,
         policy=policy,

@@ -6,15 +6,15 @@ import os.path
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from polydl.inclusions import inclusions
+from polydl.inclusions import environment_folders, inclusions
 
 
 def own_headers(texts: Iterable[str], flags: Iterable[str]) -> dict[str, str]:
-    """The text of each header that is in one of the folders of ``-I``, by its path there, whoever includes it.
+    """The text of each header in a folder of ``-I`` or of the environment, by its path there, whoever includes it.
 
     What is included by a path that leaves the folder, or by a name that a macro computes, is not among them.
     """
-    folders = [flag.removeprefix("-I") for flag in flags if flag.startswith("-I")]
+    folders = [*(flag.removeprefix("-I") for flag in flags if flag.startswith("-I")), *environment_folders()]
     result: dict[str, str] = {}
     left = [("", text) for text in texts]
     while left:

@@ -15,7 +15,8 @@ from polydl.ir.scop import Scop
 from polydl.ir.statement import Expression, Statement
 
 # Operators of integers that are not defined for all of them.
-_PARTIAL = frozenset({"/", "%", "<<", ">>"})
+_SHIFTS = frozenset({"<<", ">>"})
+_PARTIAL = _SHIFTS | {"/", "%"}
 _ROOTS = frozenset({"sqrt", "sqrtf", "sqrtl"})
 _LEAST = frozenset({"fminf", "fmin"})
 _GREATEST = frozenset({"fmaxf", "fmax"})
@@ -169,6 +170,26 @@ def _number(literal: str) -> float | None:
 
 def _whole(rounded: Callable[[float], int], number: float) -> float:
     return number if math.isinf(number) else float(rounded(number))
+
+
+def shifted_by(scop: Scop) -> frozenset[str]:
+    """Arrays that have the counts of bits by which the nest shifts: C defines no shift by a negative number.
+
+    With them come all that counts are computed from, directly or not.
+    """
+    counts = {
+        access.array
+        for statement in scop.statements
+        for node in statement.body.walk()
+        if node.kind == "op" and node.text.removesuffix("=") in _SHIFTS
+        for access in (statement.access(part.text) for part in node.arguments[1].walk() if part.kind == "access")
+    }
+    left = counts
+    while left:
+        computing = [each for each in scop.statements if any(access.array in left for access in each.writes)]
+        left = {access.array for statement in computing for access in statement.reads} - counts
+        counts |= left
+    return frozenset(counts)
 
 
 def divided_by_diagonals(scop: Scop) -> frozenset[str]:

@@ -158,15 +158,25 @@ class Toolchain:
         """The macros that the compiler defines by itself with its flags: what its target has, among other things."""
         return frozenset(_macros(self.path, self.flags))
 
-    def library_command(self, kernel: KernelSource, sources: Sequence[Path], output: Path) -> tuple[str, ...]:
-        """The command that builds the library which is timed.
+    def library_commands(
+        self, kernel: KernelSource, source: Path, output: Path, objects: Sequence[Path] = ()
+    ) -> tuple[tuple[str, ...], ...]:
+        """The commands that build the library which is timed, in turn: of a source that has the kernel.
 
         Functions of the library take precedence over those of the process that loads it (a nest may be called
-        ``gamma``). An undefined function is an error of this command, not of loading.
+        ``gamma``). An undefined function is an error of these commands, not of loading. What the first of two leaves is
+        ``output`` with the suffix ``.o``.
         """
+        compiler, flags, first = str(self.path), self.emitted_flags(kernel), source
+        compiling: tuple[tuple[str, ...], ...] = ()
+        if _FAST_MATH in kernel.compile_flags:
+            # As for the library that is emitted, so that both compute with subnormal numbers.
+            first = output.with_suffix(".o")
+            compiling = ((compiler, *flags, "-fPIC", "-c", str(source), "-o", str(first)),)
+            flags = self.openmp_flags
         kind = ("-shared", "-fPIC", "-Wl,-Bsymbolic", "-Wl,-z,defs")
-        files = (*(str(source) for source in sources), "-o", str(output))
-        return (str(self.path), *self.emitted_flags(kernel), *kind, *files, *kernel.link_flags, *_LIBRARIES)
+        files = (str(first), *map(str, objects), "-o", str(output))
+        return (*compiling, (compiler, *flags, *kind, *files, *kernel.link_flags, *_LIBRARIES))
 
     def object_command(self, source: Path, output: Path) -> tuple[str, ...]:
         """The command that compiles C which is linked with kernels, whatever these are compiled with."""

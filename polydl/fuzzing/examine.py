@@ -56,6 +56,8 @@ _COMPILER_SECONDS = 1200.0
 # Characters of a variant from which on one of so many gets an optimizing compiler, and from which on none does: where
 # loops are unrolled, it takes minutes for what is compiled in a tenth of a second without.
 _LONG, _OF_LONG, _LONGEST = 8_000, 4, 26_000
+# In the C of a kernel whose threads combine sums.
+_COMBINED = re.compile(r"#pragma omp (?!simd).* reduction\(")
 # Integers of random nests overflow.
 _WRAPPING = "-fwrapv"
 
@@ -288,6 +290,7 @@ def _run(
             toolchain = replace(settings.toolchain, flags=flags)
             libraries += _compiled(numbered, scop.function.name, toolchain, folder, f"unit{level}")
     endless: set[int] = set()
+    combining = {number for number, (_, source) in enumerate(chosen) if _COMBINED.search(source.c)}
     with tally.stage("run"):
         for numbers, library, message in libraries:
             if library is None:
@@ -295,7 +298,7 @@ def _run(
                     tally.variants["compile"] += 1
                     tally.failures.append(Failure("compile", message, _first_error(message), chosen[number][0]))
                 continue
-            for answer in run(scop, expected, library, numbers, folder):
+            for answer in run(scop, expected, library, numbers, folder, combining):
                 variant = chosen[answer.number][0]
                 tally.variants[answer.status] += 1
                 tally.steps.update(step_kinds(variant))
@@ -386,15 +389,17 @@ def _library(kernel: KernelSource, toolchain: Toolchain, folder: Path) -> tuple[
     """The library of a kernel, None if the compiler refuses it, and what the compiler says."""
     source, library = folder / f"{kernel.id}.c", folder / f"{kernel.id}.so"
     source.write_text(f"{kernel.c}\n{kernel.harness}", encoding="utf-8")
-    command = toolchain.library_command(kernel, (source,), library)
     try:
-        ended = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False,
-            timeout=_COMPILER_SECONDS, env=os.environ | {"LC_ALL": "C", "TMPDIR": str(folder)},
-        )  # fmt: skip
+        for command in toolchain.library_commands(kernel, source, library):
+            ended = subprocess.run(
+                command, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False,
+                timeout=_COMPILER_SECONDS, env=os.environ | {"LC_ALL": "C", "TMPDIR": str(folder)},
+            )  # fmt: skip
+            if ended.returncode:
+                return None, ended.stderr
     except subprocess.TimeoutExpired:
         return None, f"error: the compiler does not finish within {_COMPILER_SECONDS:g} s"
-    return (library if ended.returncode == 0 else None), ended.stderr
+    return library, ended.stderr
 
 
 # ----------------------------------------------------------------------------------

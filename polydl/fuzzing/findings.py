@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -34,7 +35,9 @@ def write(finding: Finding, directory: Path, compiler: Mapping[str, Any]) -> Pat
     ``compiler`` has the command and the flags of the variants' compiler.
     """
     case, failure = finding.case, finding.failure
-    folder = directory / f"{case.name.replace(':', '-')}-{failure.kind}"
+    # One nest may fail in several ways of one kind.
+    signature = hashlib.sha256(failure.signature.encode()).hexdigest()[:8]
+    folder = directory / f"{case.name.replace(':', '-')}-{failure.kind}-{signature}"
     source, steps, description = (folder / name for name in (SOURCE, STEPS, DESCRIPTION))
     write_atomically(source, case.text)
     defines = [f"-D {name}={value}" for name, value in case.defines.items()]
