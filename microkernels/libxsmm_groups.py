@@ -88,6 +88,9 @@ def _wrong(grouped: Grouped) -> str | None:
         address = dispatch(grouped, (m, n, k), (m, k, m), False, False)
         return ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(address) if address else None
 
+    library = native.libxsmm_library()
+    if not all(hasattr(library, dispatch_name(grouped.stem, many=many)) for many in (False, True)):
+        return "LIBXSMM has no such kernels"
     of_floats = grouped.accumulator == "float"
     problem = first_wrong(kernel_for, group=grouped.group, element_bytes=grouped.bytes, of_floats=of_floats)
     return None if problem is None else f"LIBXSMM {native.libxsmm_version()} {problem}"

@@ -7,7 +7,6 @@ component is a line in the report and not the end of it.
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import shutil
 import signal
@@ -21,6 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from polydl.native import libxsmm_remedy, privileged, reinstall_command
+from polydl.system.control_groups import usable_processors
 from polydl.system.files import temporary_directory
 
 _TIMEOUT_SECONDS = 60
@@ -77,7 +77,7 @@ def examine() -> tuple[Component, ...]:
         lambda: _tensorflow(_pip("tensorflow")),
         lambda: _valgrind(apt("valgrind")),
     )
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    with ThreadPoolExecutor(usable_processors()) as pool:
         return tuple(pool.map(lambda check: check(), checks))
 
 

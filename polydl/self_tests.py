@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +108,7 @@ def libxsmm() -> Evidence:
     import numpy
 
     from polydl import native
+    from polydl.microkernels.libxsmm_declarations import dispatch_name
 
     library = native.libxsmm_library()
     dispatch = library.libxsmm_smmdispatch
@@ -132,10 +134,9 @@ def libxsmm() -> Evidence:
     ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)(address)(*pointers)
     error = float(abs(c - expected).max())
     _expect(error < 1e-5, f"LIBXSMM's 4x4x4 product differs from numpy's by {error}")
-    for kind in ("addr", "offs", "strd"):
-        for letter in "sd":
-            name = f"libxsmm_{letter}mmdispatch_reducebatch_{kind}"
-            _expect(hasattr(library, name), f"LIBXSMM has no {name}")
+    for stem, many in product(("smm", "dmm", "bsmm", "subimm"), (False, True)):
+        name = dispatch_name(stem, many=many)
+        _expect(hasattr(library, name), f"LIBXSMM has no {name}")
     linked = native.libxsmm_version()
     library.libxsmm_get_target_arch.restype = ctypes.c_char_p
     target = library.libxsmm_get_target_arch().decode()

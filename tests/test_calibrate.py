@@ -19,8 +19,8 @@ from polydl.calibration.tables import timed
 from polydl.cli import main
 from polydl.contracts import GemmShape, GemmSite, Microkernel
 from polydl.contracts.first_cache import timed_cycles
-from polydl.errors import ExecutionError, OptionError
-from polydl.machine import Machine
+from polydl.errors import ExecutionError, MachineError, OptionError
+from polydl.machine import Machine, system
 from polydl.machine.core import constants
 from polydl.machine.profile import Identity, Profile, read, read_for, write
 from polydl.machine.system import find
@@ -204,3 +204,23 @@ def test_constants_that_could_not_be_measured_are_told_from_a_table(
     assert [table.microkernel for table in done.profile.throughputs] == ["c"]
     said = "not all constants of c's formula were measured: the clock stood still"
     assert {failure.text for failure in done.failures} == {said}
+
+
+def test_sizes_of_caches_are_given_where_the_system_hides_them(
+    stored: Profile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = ["calibrate", "--show", "--profile", str(tmp_path / "profile.toml"), "--debug"]
+    refused = CliRunner().invoke(main, [*shown, "--cache-sizes", "1K,3K"]).exception
+    assert isinstance(refused, OptionError)
+    assert "leave it out" in (refused.remedy or "")
+    monkeypatch.setattr(system, "_sysfs_caches", lambda *_: ())
+    monkeypatch.setattr(system, "_lscpu_caches", tuple)
+    hidden = CliRunner().invoke(main, shown).exception
+    assert isinstance(hidden, MachineError)
+    assert "`polydl calibrate`" in (hidden.remedy or "")
+    assert "--cache-sizes" in (hidden.remedy or "")
+    identity = find((48 << 10, 2 << 20, 32 << 20)).identity
+    write(replace(stored, identity=identity), tmp_path / "profile.toml")
+    ended = CliRunner().invoke(main, [*shown, "--cache-sizes", "48K,2M,32M"])
+    assert ended.exit_code == 0, ended.output
+    assert identity.cpu_id in ended.output

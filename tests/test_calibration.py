@@ -340,11 +340,28 @@ def test_a_profile_of_another_processor_is_refused(stored: Profile, change: dict
         ("peak_gflops = ", "peak_gflops = -"),
         ("rows = [", "rows = [7, "),
         ("[[levels", "[[l"),
+        ("vector_elements = 16", "vector_elements = 0"),
+        ("vector_elements = 16", "vector_elements = [16]"),
+        ("vector_elements = 16", "vector_elements = 'many'"),
+        ("transposed = ", "transposed = -"),
+        ("transposed = ", "transposed = inf # "),
+        ("transposed = ", "transposed = 'much' # "),
+        ("rows = [", "rows = [0, "),
+        ("rows = [", "rows = [inf, "),
+        ("cpu_id = ", "cpu_id = 5 # "),
+        ("name = ", "name = [] # "),
+        ("features = [", "features = [0, "),
+        ("cores = ", "cores = 'x' # "),
+        ("cores = ", "cores = 0 # "),
+        ("cache_bytes = [", "cache_bytes = ['x', "),
+        ('name = "L1"', "name = 1"),
     ],
 )
 def test_a_damaged_profile_is_an_error_with_its_file(tmp_path: Path, old: str, new: str) -> None:
     path = tmp_path / "profile.toml"
-    path.write_text(STORED.read_text().replace(old, new, 1))
+    text = STORED.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
     with pytest.raises(MachineError, match="not a calibration") as caught:
         read(path)
     assert caught.value.file == str(path)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from polydl import doctor, self_tests
+from polydl import doctor, native, self_tests
+from polydl.errors import MissingComponentError
 
 pytestmark = pytest.mark.native
 
@@ -59,6 +60,24 @@ def test_self_tests_need_what_they_test(name: str, tmp_path: Path) -> None:
     failure = doctor._run([sys.executable, "-I", "-S", "-c", code, name, str(result)], tmp_path)
     assert failure is None
     assert "error" in result.read_text()
+
+
+@pytest.mark.parametrize("name", ["libxsmm_bsmmdispatch", "libxsmm_subimmdispatch_reducebatch_offs"])
+def test_a_libxsmm_without_a_function_that_is_called_is_told(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    try:
+        library = native.libxsmm_library()
+    except MissingComponentError:
+        pytest.skip("LIBXSMM is not installed")
+
+    class Lacking:
+        def __getattr__(self, asked: str) -> object:
+            if asked == name:
+                raise AttributeError(asked)
+            return getattr(library, asked)
+
+    monkeypatch.setattr(native, "libxsmm_library", Lacking)
+    with pytest.raises(self_tests.SelfTestError, match=f"has no {name}$"):
+        self_tests.libxsmm()
 
 
 def test_a_crash_is_told_by_its_signal() -> None:

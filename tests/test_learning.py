@@ -176,6 +176,13 @@ def test_a_profile_belongs_to_records_of_another_machine(tmp_path: Path) -> None
         assert (machine.cpu_id, machine.threads) == (setting.cpu, threads)
 
 
+def test_a_profile_is_enough_where_the_system_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    setting = next(read_records(SOURCE)).setting
+    put_profile(tmp_path, setting.cpu)
+    monkeypatch.delattr("polydl.learning.samples.find")
+    assert machines_beside(tmp_path)(setting).cpu_id == setting.cpu
+
+
 def test_records_of_several_machines_are_nests_of_each(tmp_path: Path) -> None:
     records = [each for each in read_records(SOURCE) if each.workload == "resnet_03"]
     setting = records[0].setting

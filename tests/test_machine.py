@@ -4,9 +4,12 @@ import dataclasses
 import json
 import math
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -19,6 +22,7 @@ from polydl.machine import CACHE_SIZES_EXAMPLE, CacheLevel, Machine, parse_cache
 from polydl.machine.caches import size_text
 from polydl.machine.core import CoreConstant
 from polydl.machine.profile import Identity
+from polydl.system.control_groups import usable_processors
 
 EXAMPLE = Machine(
     name="An example",
@@ -133,7 +137,7 @@ def test_a_level_that_was_not_found_is_slower_than_the_last_and_faster_than_memo
 
 @pytest.mark.slow
 def test_what_is_found_agrees_with_the_system(here: Machine) -> None:
-    assert here.cores == here.threads == len(os.sched_getaffinity(0))
+    assert here.cores == here.threads == usable_processors()
     flags = set(Path("/proc/cpuinfo").read_text().split())
     assert set(here.isa) <= flags
     assert here.vector_bytes == (64 if "avx512f" in flags else 32 if "avx2" in flags else 16)
@@ -224,8 +228,29 @@ def test_processes_that_detect_at_once_leave_one_whole_profile(tmp_path: Path) -
     ]
     peaks = [float(child.communicate(timeout=60)[0]) for child in children]
     assert [child.returncode for child in children] == [0, 0]
-    [profile] = tmp_path.iterdir()
-    assert tomllib.loads(profile.read_text())["peak_gflops"] in peaks
+    [profile] = tmp_path.glob("*.toml")
+    # The second one waits for the first one's, rather than measure beside it.
+    assert peaks == [tomllib.loads(profile.read_text())["peak_gflops"]] * 2
+
+
+def test_speeds_are_measured_alone_and_those_of_another_process_are_taken(
+    here: Machine, profiles: Path, tmp_path: Path, measured: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entered = []
+
+    @contextmanager
+    def waits(*path: Path) -> Iterator[None]:
+        """Meanwhile another process has kept its own."""
+        entered.append([each.name for each in path])
+        if path:
+            shutil.copy(profiles / f"{here.cpu_id}.toml", tmp_path)
+        yield
+
+    monkeypatch.setattr(speeds, "alone", waits)
+    monkeypatch.setattr(speeds, "locked", waits)
+    assert Machine.detect(profile_directory=tmp_path) == here
+    # Who waits for the lock must not keep from its turn whoever holds it.
+    assert (entered, measured) == ([[], [f"{here.cpu_id}.lock"]], [])
 
 
 # --- files ------------------------------------------------------------------------------
@@ -265,6 +290,7 @@ def test_a_machine_is_saved_whole_or_not_at_all(tmp_path: Path) -> None:
         ({"total_bandwidths": [1e9, 1e9]}, "of each cache and of memory"),
         ({"total_peak_gflops": -1.0}, "positive"),
         ({"colour": "blue"}, "colour is not known"),
+        ({"throughputs": [{"rows": [1], "columns": [1], "cells": [[1, 1, 1]]}]}, "microkernel is missing"),
     ],
 )
 def test_a_wrong_description_is_told_with_its_file(tmp_path: Path, change: dict[str, object], message: str) -> None:

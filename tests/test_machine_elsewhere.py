@@ -18,6 +18,7 @@ from polydl.machine.processors import family_of
 from polydl.machine.profile import Surroundings, read, write
 from polydl.machine.system import find
 from polydl.pipeline import microkernels
+from polydl.reuse.caches import threads_sharing
 
 STORED = Path(__file__).parent / "data" / "calibration.toml"
 SURROUNDINGS = Surroundings(1 << 34, 4096, (64, 64, 64), (1, 1, 2))
@@ -115,6 +116,11 @@ def test_every_profile_says_where_its_numbers_are_from() -> None:
 def test_a_processor_of_a_name_has_as_many_cores_as_threads_are_asked_for() -> None:
     machine = machine_elsewhere("xeon-amx", threads=28)
     assert (machine.cores, machine.threads, machine.total_bandwidths) == (28, 28, ())
+    # One last cache, not one for each two cores of the virtual machine that was measured; on Zen one for each eight.
+    assert threads_sharing(machine.caches, 28, machine.cores) == (1, 1, 28)
+    zen = machine_elsewhere("zen4", threads=28)
+    assert threads_sharing(zen.caches, 28, zen.cores) == (1, 1, 8)
+    assert threads_sharing(zen.caches, 2, 2) == (1, 1, 2)
     assert machine_elsewhere("xeon-amx").total_bandwidths != ()
 
 

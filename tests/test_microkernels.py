@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +16,7 @@ import pytest
 from emulated_tiles import FLAGS, tiles_in_c
 from gemm_sites import BYTES, FOURS, IN_TILES, NARROW, PAIRS, ROWWISE, SITES, TILED, WIDER, site
 
-from polydl import bfloat16, registry
+from polydl import bfloat16, native, registry
 from polydl.contracts import CallArguments, GemmShape, GemmSite, Microkernel
 from polydl.microkernels.amx import AMX
 from polydl.microkernels.amx_groups import AMX_GROUPS
@@ -202,6 +203,14 @@ def test_equals_its_reference_on_full_and_last_tiles(compiled: tuple[Microkernel
 def shape(**changes: object) -> GemmShape:
     plain = GemmShape("float", "float", 32, 8, 16, 1, lda=32, ldc=32, stride_bn=16, stride_bk=1)
     return replace(plain, **changes)  # type: ignore[arg-type]
+
+
+def test_a_libxsmm_without_kernels_of_groups_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    # One that has those for single products alone.
+    library = SimpleNamespace(libxsmm_nonedispatch=None)
+    monkeypatch.setattr(native, "libxsmm_library", lambda: library)
+    kernels = [replace(kernel, grouped=replace(kernel.grouped, stem="none")) for kernel in (LIBXSMM_BF16, LIBXSMM_INT8)]
+    assert [kernel.unavailable() for kernel in kernels] == ["LIBXSMM has no such kernels"] * 2
 
 
 needs_libxsmm = pytest.mark.skipif(LIBXSMM.unavailable() is not None, reason="LIBXSMM is not installed")

@@ -13,6 +13,7 @@ import pytest
 from marks import parametrized
 
 from polydl import native
+from polydl.calibration import arithmetic
 from polydl.errors import MissingComponentError, ResourceError
 
 NATIVE = Path(native.__file__).parent
@@ -190,3 +191,32 @@ def test_the_probe_of_multiply_adds_keeps_its_sums_in_registers(function: str, t
     loop = blocks[0][: blocks[0].index("jne")]
     assert loop.count("vfmadd") == 12
     assert "(%rsp)" not in loop
+
+
+def multiply_adds_on_arm(source: Path, directory: Path) -> list[int]:
+    """How many of them clang puts into each loop that has some, for AArch64 with the headers that are here."""
+    (directory / "gnu").mkdir()
+    (directory / "gnu" / "stubs-32.h").touch()
+    command = ["clang", "--target=aarch64-linux-gnu", "-O2", "-S", "-D_GNU_SOURCE", f"-I{directory}"]
+    command += [f"-I/usr/include/{platform.machine()}-linux-gnu", "-o", "-", str(source)]
+    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    blocks = (block for block in re.split(r"\n\.L\w+:", text) if "fmla\t" in block)
+    loops = [block[: block.index("b.ne")] for block in blocks]
+    assert not any(re.search(r"\tmov\tv|\tfmul\t|\t(ld|st)[rpu]+\tq", loop) for loop in loops)
+    return [loop.count("fmla\t") for loop in loops]
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("compiler", ["clang"])
+def test_multiply_adds_on_arm_overwrite_their_sums_and_copy_none(compiler: str, tmp_path: Path) -> None:
+    # As many as four pipes of a latency of four cycles have under way.
+    assert multiply_adds_on_arm(NATIVE / "runtime.c", tmp_path) == [16]
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("compiler", ["clang"])
+def test_calibration_times_multiply_adds_on_arm_without_copies(compiler: str, tmp_path: Path) -> None:
+    (tmp_path / "probe.c").write_text(arithmetic.probe(16))
+    assert multiply_adds_on_arm(tmp_path / "probe.c", tmp_path) == [
+        arithmetic._OPERATIONS[name] for name in ("latency", "multiply-adds")
+    ]

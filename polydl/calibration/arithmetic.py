@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Mapping
 from string import Template
 
@@ -9,8 +10,12 @@ from polydl.calibration.probes import SECONDS, probed
 from polydl.execute.toolchain import Toolchain
 
 # Loops in this order: additions of integers that wait for each other, multiply-adds that wait for each other, those
-# that don't, loads and stores. Each has so many operations in an iteration.
-_OPERATIONS = {"clock": 16, "latency": 16, "multiply-adds": 12, "loads": 16, "stores": 16}
+# that don't, loads and stores. Each has so many operations in an iteration. Multiply-adds are added to sums, as in
+# microkernels. All sums stay in registers, and cover the latency of two pipes, or of the four of AArch64.
+_SUMS = 16 if platform.machine() == "aarch64" else 12
+_OPERATIONS = {"clock": 16, "latency": 16, "multiply-adds": _SUMS, "loads": 16, "stores": 16}
+# A factor that may be another one each time keeps the product from being computed once.
+_ADD = "      KEEP(factor);\n      sum{place} = factor * factor + sum{place};\n      KEEP(sum{place});"
 _ITERATIONS, _ROUNDS = 4000, 200
 # What no core does in a cycle, and no operation takes: a compiler has left operations out then.
 _LEAST, _MOST = 0.1, 20.0
@@ -89,8 +94,8 @@ def probe(vector_bytes: int) -> str:
         kept="\n".join(f"  KEEP({name});" for name in sums),
         bytes=vector_bytes,
         clock=repeated('      number += step;\n      __asm__ volatile("" : "+r"(number));', "clock"),
-        latency=repeated("      sum0 = sum0 * factor + factor;\n      KEEP(sum0);", "latency"),
-        many=repeated("      sum{place} = sum{place} * factor + factor;\n      KEEP(sum{place});", "multiply-adds"),
+        latency=repeated(_ADD.replace("{place}", "0"), "latency"),
+        many=repeated(_ADD, "multiply-adds"),
         loads=repeated("      (void)place[{place}];", "loads"),
         stores=repeated("      place[{place}] = factor;", "stores"),
     )

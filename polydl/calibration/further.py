@@ -17,7 +17,7 @@ from polydl.calibration.first_use import FirstUse, PackedCall, by_key, including
 from polydl.contracts import GemmSite
 from polydl.execute.toolchain import Toolchain
 from polydl.machine.call_times import CallTime, read_call_times, write_call_times
-from polydl.machine.system import find
+from polydl.machine.core import Core
 from polydl.system.files import locked
 from polydl.system.interruption import INTERRUPTION
 from polydl.system.process_group import wait_for_end
@@ -63,12 +63,20 @@ def _request(first: FirstUse) -> dict[str, Any]:
         "steps": [
             {
                 "microkernel": step[0].kernel.name,
+                "core": asdict(step[0].kernel.core),
                 "versions": versions[step[0].key],
                 "sites": [asdict(call.site) for call in step],
             }
             for step in first.further
         ],
     }
+
+
+def _immutable(value: Any) -> Any:
+    """What JSON made lists of, as tuples again."""
+    if isinstance(value, dict):
+        return {name: _immutable(member) for name, member in value.items()}
+    return tuple(map(_immutable, value)) if isinstance(value, list) else value
 
 
 def time_further(
@@ -81,19 +89,13 @@ def time_further(
     A step is left out where times of other versions, as of another compiler, have come to be kept meanwhile.
     """
     directory, cpu_id = Path(request["directory"]), request["cpu_id"]
-    core = find().core
     asked = request["toolchain"]
     toolchain = Toolchain(**{**asked, "path": Path(asked["path"]), "flags": tuple(asked["flags"])})
     for step in request["steps"]:
         if not wanted():
             return
-        kernel = registry.load("microkernels", step["microkernel"]).on(core)
-        calls = []
-        for site in step["sites"]:
-            fields: dict[str, Any] = {
-                name: tuple(value) if isinstance(value, list) else value for name, value in site.items()
-            }
-            calls.append(PackedCall(kernel, GemmSite(**fields)))
+        kernel = registry.load("microkernels", step["microkernel"]).on(Core(**_immutable(step["core"])))
+        calls = [PackedCall(kernel, GemmSite(**_immutable(site))) for site in step["sites"]]
         with locked(lock_path(directory, cpu_id)):
             known = by_key(read_call_times(directory, cpu_id))
             mine = known.get(calls[0].key)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, astuple, dataclass, replace
@@ -33,6 +32,7 @@ from polydl.machine.core import Core, constants
 from polydl.machine.profile import VERSION, Identity, LevelSpeed, Profile, read_for, write
 from polydl.machine.system import System
 from polydl.machine.throughput import Throughput
+from polydl.system.control_groups import usable_processors
 from polydl.system.files import replacing
 
 ELEMENTS = (("float", 4), ("double", 8))
@@ -198,7 +198,7 @@ class _Timing:
 
 def _machine(system: System, timing: _Timing) -> Profile:
     """What is measured of the machine itself."""
-    cores = choose_cores(len(os.sched_getaffinity(0)))
+    cores = choose_cores(usable_processors())
 
     def speeds() -> Any:
         progress = partial(timing.told, "levels")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -21,6 +20,7 @@ from polydl.execute.child import Child, ChildError
 from polydl.execute.resources import choose_cores
 from polydl.execute.toolchain import Toolchain
 from polydl.native import privileged
+from polydl.system.control_groups import usable_processors
 from polydl.system.files import temporary_directory
 from polydl.system.process_group import run_in_group
 
@@ -137,7 +137,7 @@ class _Programs:
     def add(self, sites: Sequence[GemmSite]) -> int:
         """Compile and load the programs of further sites; the number of their first call."""
         parts = [sites[first : first + _SITES_PER_PROGRAM] for first in range(0, len(sites), _SITES_PER_PROGRAM)]
-        with ThreadPoolExecutor(max_workers=len(os.sched_getaffinity(0))) as pool:
+        with ThreadPoolExecutor(max_workers=usable_processors()) as pool:
             pending = [
                 pool.submit(
                     compiled,

@@ -232,8 +232,10 @@ def machines_beside(source: Path, *, anew: bool = False) -> Callable[[Setting], 
     @cache
     def machine(cpu: str, threads: int) -> Machine:
         path = profile_path(source, cpu)
-        here = find().identity.cpu_id == cpu
-        if path.exists() and not (here and anew):
+        # What the system says is not asked for in vain: it may hide its caches.
+        stored = path.exists()
+        here = (anew or not stored) and find().identity.cpu_id == cpu
+        if stored and not here:
             return replace(Machine.load(path), threads=threads)
         if not here:
             raise OptionError(

@@ -34,7 +34,10 @@ def machine_elsewhere(name: str, *, threads: int | None = None) -> Machine:
     if name in names():
         machine = Machine.load(profile)
         if threads is not None and threads > machine.cores:
-            # What all cores reach together was measured with fewer.
+            # What all cores reach together was measured with fewer. All share a last cache that all shared there.
+            last = machine.caches[-1]
+            if last.shared_by == machine.cores:
+                machine = replace(machine, caches=(*machine.caches[:-1], replace(last, shared_by=threads)))
             machine = replace(machine, cores=threads, total_bandwidths=(), total_peak_gflops=0.0)
     else:
         machine = _read(Path(name))

@@ -17,6 +17,7 @@ import tomli_w
 from polydl.errors import MachineError
 from polydl.machine.core import CONSTANTS
 from polydl.machine.throughput import Throughput
+from polydl.machine.typed import are_names, are_sizes, typed
 from polydl.system.files import writing
 
 VERSION = 1
@@ -123,10 +124,12 @@ def read(path: Path) -> Profile:
         if table.pop("version", None) != VERSION:
             raise ValueError(f"it is not of version {VERSION} of the format")
         identity = table.pop("identity")
-        levels = tuple(LevelSpeed(**level) for level in table.pop("levels"))
+        levels = tuple(typed(LevelSpeed, level) for level in table.pop("levels"))
         throughputs = tuple(Throughput.from_table(each) for each in table.pop("throughputs", []))
-        features, cache_bytes = tuple(identity.pop("features")), tuple(identity.pop("cache_bytes"))
-        found = Identity(features=features, cache_bytes=cache_bytes, **identity)
+        features, cache_bytes = identity["features"], tuple(identity["cache_bytes"])
+        if not are_names(features) or not are_sizes((*cache_bytes, identity["cores"])):
+            raise ValueError("features are a list of names, cache_bytes and cores whole numbers of at least 1")
+        found = typed(Identity, {**identity, "features": tuple(features), "cache_bytes": cache_bytes})
         told = table.pop("surroundings", None)
         surroundings = None if told is None else Surroundings(**{key: _immutable(value) for key, value in told.items()})
         profile = Profile(found, levels=levels, throughputs=throughputs, surroundings=surroundings, **table)

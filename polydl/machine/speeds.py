@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -15,10 +15,11 @@ import tomli_w
 
 from polydl.machine.profile import Profile, is_usable
 from polydl.native import Runtime, runtime
-from polydl.system.files import replacing
+from polydl.system.files import locked, replacing
+from polydl.system.turns import alone
 
 # Of the probes; what earlier ones measured is measured again.
-_VERSION = 3
+_VERSION = 4
 # The last cache is asked for that many parts of its size, as long as a walk through them takes no longer than this.
 _PARTS = 16
 _LARGEST_WALK = 128 << 20
@@ -52,16 +53,22 @@ def calibrated_speeds(profile: Profile) -> Speeds:
 def stored_or_measured(cpu_id: str, sizes: tuple[int, ...], memory_bytes: int, directory: Path) -> Speeds:
     """The speeds that a directory has of a kind of processor with such caches; if none, they are measured and kept.
 
-    ``sizes`` are the caches' in bytes, innermost first. A directory that can't be written to is no error.
+    ``sizes`` are the caches' in bytes, innermost first. While another process measures, this one waits, and takes what
+    that one has kept; processes that compute beside this one are waited for too. A directory that can't be written to
+    is no error.
     """
     path = directory / f"{cpu_id}.toml"
     known = _read_speeds(path, cpu_id, sizes)
     if known is not None:
         return known
-    speeds = measure(runtime(), sizes, memory_bytes)
-    with suppress(OSError):  # a directory that can't be written only costs the next process its own measurement
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(path) as file:
+    with alone(), ExitStack() as stack:
+        with suppress(OSError):  # a directory that can't be written only costs the next process its own measurement
+            stack.enter_context(locked(path.with_suffix(".lock")))
+        known = _read_speeds(path, cpu_id, sizes)
+        if known is not None:
+            return known
+        speeds = measure(runtime(), sizes, memory_bytes)
+        with suppress(OSError), replacing(path) as file:
             file.write(tomli_w.dumps({"version": _VERSION, "cpu_id": cpu_id, **asdict(speeds)}).encode())
     return speeds
 

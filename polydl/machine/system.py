@@ -18,6 +18,7 @@ from polydl.machine.caches import CACHE_SIZES_EXAMPLE, parse_cache_sizes, size_t
 from polydl.machine.core import Core, CoreConstant, cache_constants, constants
 from polydl.machine.processors import published
 from polydl.machine.profile import Identity, Profile, Surroundings, read_for
+from polydl.system.control_groups import memory_limits, processors, usable_processors
 
 _ISA = re.compile(r"sse4_2|avx|avx2|fma|f16c|avx512\w*|avx_vnni|amx_\w+|asimd\w*|neon|sve\w*")
 
@@ -38,7 +39,7 @@ class Cache:
     bytes: int
     #: Of one line.
     line_bytes: int
-    #: Logical processors that share it, of those that this process may use where the system says which they are.
+    #: Logical processors that share it, of those that this process may run on where the system says which they are.
     shared_by: int
     #: Places of a line in its set; 0 where the system does not say.
     ways: int = 0
@@ -137,20 +138,22 @@ def find(sizes: Sequence[int] | None = None) -> System:
 
     Raises MachineError without either.
     """
-    processors = sorted(os.sched_getaffinity(0))
+    # Threads are pinned to these, the first ones of as many as there is time for.
+    allowed = sorted(processors()[: usable_processors()])
     cpu = _cpuinfo(Path("/proc/cpuinfo").read_text(encoding="utf-8"))
-    directory = Path(f"/sys/devices/system/cpu/cpu{processors[0]}/cache")
-    found = _sysfs_caches(directory, processors) or _lscpu_caches()
+    directory = Path(f"/sys/devices/system/cpu/cpu{allowed[0]}/cache")
+    found = _sysfs_caches(directory, allowed) or _lscpu_caches()
     if not found and sizes is not None:
         found = tuple(Cache(size, 64, 1) for size in sizes)
     if not found:
         raise MachineError(
             "the sizes of the caches can't be found in /sys or with lscpu",
-            remedy=f"give them, innermost first, such as --cache-sizes {CACHE_SIZES_EXAMPLE}",
+            remedy="let this process read /sys/devices/system/cpu; `polydl calibrate` and what optimizes take them, "
+            f"innermost first, such as --cache-sizes {CACHE_SIZES_EXAMPLE}",
         )
     cache_bytes = tuple(cache.bytes for cache in found)
     cpu_id = "-".join([cpu.identity, *(size_text(size) for size in cache_bytes)])
-    identity = Identity(cpu.name, cpu_id, cpu.isa, cache_bytes, len(processors))
+    identity = Identity(cpu.name, cpu_id, cpu.isa, cache_bytes, usable_processors())
     return System(identity, found, _memory_bytes(), _vector_bytes(cpu.isa), os.sysconf("SC_PAGE_SIZE"))
 
 
@@ -217,9 +220,6 @@ def _numbers(text: str) -> frozenset[int]:
 
 
 def _memory_bytes() -> int:
-    """The memory that this process may use: the machine's, or its control group's if that is less."""
-    sizes = [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")]
-    for limit in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        with suppress(OSError, ValueError):
-            sizes.append(int(Path(limit).read_text()))
-    return min(sizes)
+    """The memory that this process may use: the machine's, or what its control groups leave of it."""
+    whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return min([whole, *(limit for limit, _ in memory_limits())])

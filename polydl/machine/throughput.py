@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, get_args
 
+from polydl.machine.typed import are_sizes, typed
+
 Cell = tuple[float, float, float]
 _Kind = Literal["whole", "few", "partial"]
 # The part of a vector that is few.
@@ -56,12 +58,16 @@ class Throughput:
     def from_table(table: Mapping[str, Any]) -> Throughput:
         """From what ``dataclasses.asdict`` made of one, by way of TOML. Raises ValueError, KeyError or TypeError."""
         cells = tuple((float(call), float(product), float(step)) for call, product, step in table["cells"])
-        rows, columns = (tuple(int(size) for size in table[name]) for name in ("rows", "columns"))
-        made = Throughput(**{**table, "rows": rows, "columns": columns, "cells": cells})
+        rows, columns = (tuple(table[name]) for name in ("rows", "columns"))
+        made = typed(Throughput, {**table, "rows": rows, "columns": columns, "cells": cells})
         if len(cells) != len(rows) * len(columns) or not cells:
             raise ValueError(f"{len(cells)} cells for {len(rows)} rows and {len(columns)} columns")
+        if not are_sizes((made.vector_elements, *rows, *columns)):
+            raise ValueError("vector_elements, rows and columns are whole numbers of at least 1")
         if any(list(sizes) != sorted(set(sizes)) for sizes in (rows, columns)):
             raise ValueError("rows and columns are in increasing order")
+        if not (math.isfinite(made.transposed) and made.transposed > 0):
+            raise ValueError("transposed is positive and finite")
         if not all(math.isfinite(value) and value >= 0 for cell in cells for value in cell):
             raise ValueError("cycles are finite and not negative")
         return made

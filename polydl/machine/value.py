@@ -8,13 +8,12 @@ counts 2). Latencies, bandwidths and the peak are those of *one core* while the 
 from __future__ import annotations
 
 import math
-import os
 import tomllib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import tomli_w
 
@@ -27,9 +26,9 @@ from polydl.machine.profile import Profile
 from polydl.machine.speeds import Speeds, calibrated_speeds, stored_or_measured
 from polydl.machine.system import System, default_directory, find
 from polydl.machine.throughput import Throughput
+from polydl.machine.typed import are_names, typed
+from polydl.system.control_groups import usable_processors
 from polydl.system.files import writing
-
-_Kind = TypeVar("_Kind")
 
 
 @dataclass(frozen=True, repr=False)
@@ -110,7 +109,7 @@ class Machine:
         another processor, and MissingComponentError if the speeds must be measured and the runtime library is missing.
         """
         sizes = None if cache_sizes is None else parse_cache_sizes(cache_sizes)
-        cores = len(os.sched_getaffinity(0))
+        cores = usable_processors()
         if threads is not None and not 1 <= threads <= cores:
             raise MachineError(
                 f"{threads} threads asked for",
@@ -232,9 +231,9 @@ class Machine:
         try:
             table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
             isa = table.get("isa", [])
-            if not isinstance(isa, list) or not all(isinstance(flag, str) for flag in isa):
+            if not are_names(isa):
                 raise ValueError("isa is a list of names")
-            levels = tuple(_typed(CacheLevel, level) for level in table.get("caches", []))
+            levels = tuple(typed(CacheLevel, level) for level in table.get("caches", []))
             totals = tuple(float(rate) for rate in table.get("total_bandwidths", []))
             tables = tuple(Throughput.from_table(each) for each in table.get("throughputs", []))
             timed = tuple(CallTimes.from_table(each) for each in table.get("call_times", []))
@@ -242,7 +241,7 @@ class Machine:
             others = {"caches": levels, "isa": tuple(isa), "total_bandwidths": totals, "throughputs": tables}
             others["call_times"] = timed
             rest = {"total_peak_gflops": 0.0, "at_hand": True}
-            return _typed(Machine, {**rest, **table, **others, "constants": known})
+            return typed(Machine, {**rest, **table, **others, "constants": known})
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise MachineError(
                 f"not a machine description: {error}", file=str(path), remedy="see what Machine.detect().save() writes"
@@ -307,17 +306,3 @@ def _machine_of(system: System, speeds: Speeds, calibration: Profile | None, thr
         )
     measured = constants(calibration.constants, "measured")
     return replace(machine, throughputs=calibration.throughputs, constants=(*machine.constants, *measured))
-
-
-def _typed(kind: type[_Kind], table: dict[str, Any]) -> _Kind:
-    """An instance from TOML's values, each of the type that the field declares."""
-    wanted: dict[str, tuple[type, ...]] = {"str": (str,), "int": (int,), "float": (int, float)}
-    for name, declared in kind.__annotations__.items():
-        if name not in table:
-            raise ValueError(f"{name} is missing")
-        value = table[name]
-        if declared in wanted and (not isinstance(value, wanted[declared]) or isinstance(value, bool)):
-            raise ValueError(f"{name} = {value!r} is not of type {declared}")
-    if unknown := table.keys() - kind.__annotations__.keys():
-        raise ValueError(f"{min(unknown)} is not known")
-    return kind(**table)

@@ -11,7 +11,14 @@
 #include <immintrin.h>
 #endif
 
-enum { ACCUMULATORS = 12, STREAMS = 8, LINE = 64, HUGE_PAGE = 2 << 20 };
+/* As many sums as cover the latency of four cycles of two pipelines, with some to spare; AArch64 has cores of four. */
+#if defined(__aarch64__)
+enum { ACCUMULATORS = 16 };
+#else
+enum { ACCUMULATORS = 12 };
+#endif
+
+enum { STREAMS = 8, LINE = 64, HUGE_PAGE = 2 << 20 };
 
 /* Keeps a vector in its register and hides its value from the optimizer. */
 #if defined(__x86_64__)
@@ -37,19 +44,22 @@ double polydl_seconds(void) {
 
 /* ---- multiply-adds and reads, once per instruction set ----------------------------------------
 
-   Multiply-adds: each accumulator depends on itself alone; 12 of them cover the latency of two
-   pipelines, and stay in 16 registers beside the two operands. Reads are or-ed together, since or is the cheapest operation that uses a load. */
+   Multiply-adds: each accumulator depends on itself alone, and all of them stay in registers beside the two operands.
+   They are what is added to, which AArch64's multiply-adds overwrite; a factor that may be another one each time keeps
+   the product from being computed once. Reads are or-ed together, since or is the cheapest operation that uses a
+   load. */
 
 #define MULTIPLY_ADDS(NAME, TARGET, VECTOR, SPLAT, FMA)                                            \
   TARGET static void NAME(long iterations) {                                                       \
     VECTOR factor = SPLAT(0.999f), term = SPLAT(0.001f), sums[ACCUMULATORS];                       \
     for (int i = 0; i < ACCUMULATORS; ++i)                                                         \
       sums[i] = SPLAT(0.5f);                                                                       \
-    OPAQUE(factor);                                                                                \
     OPAQUE(term);                                                                                  \
     for (long round = 0; round < iterations; ++round) {                                            \
-      _Pragma("GCC unroll 16") for (int i = 0; i < ACCUMULATORS; ++i)                              \
-          sums[i] = FMA(sums[i], factor, term);                                                    \
+      _Pragma("GCC unroll 16") for (int i = 0; i < ACCUMULATORS; ++i) {                            \
+        OPAQUE(factor);                                                                            \
+        sums[i] = FMA(factor, term, sums[i]);                                                      \
+      }                                                                                            \
     }                                                                                              \
     _Pragma("GCC unroll 16") for (int i = 0; i < ACCUMULATORS; ++i) OPAQUE(sums[i]);               \
   }

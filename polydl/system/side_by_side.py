@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import warnings
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from polydl.errors import ResourceError
+from polydl.system.control_groups import usable_processors
 from polydl.system.files import temporary_directory
 from polydl.system.interruption import INTERRUPTION
 from polydl.system.process_group import wait_for_end
@@ -110,7 +110,7 @@ def answers(
     contexts = (*contexts, sandboxed) if is_sandboxed() else contexts
     processes: list[_Process[Task, Answer]] = []
     with temporary_directory() as folder, _ending(processes):
-        for _ in range(min(len(left), len(os.sched_getaffinity(0)), _MOST_PROCESSES)):
+        for _ in range(min(len(left), usable_processors(), _MOST_PROCESSES)):
             processes.append(_Process(folder, work, contexts))
             processes[-1].begin(left.pop())
         busy = list(processes)
