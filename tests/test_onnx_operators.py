@@ -122,6 +122,18 @@ def test_softmax_over_any_dimension(axis: int) -> None:
     check(maker, maker.add("Softmax", "x", axis=axis), maker.add("LogSoftmax", "x", axis=axis))
 
 
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_softmax_of_old_versions_is_over_all_dimensions_from_one_on(axis: int) -> None:
+    maker = ModelMaker(opset=11, x=ROWS)
+    exponents = np.exp(np.random.default_rng(1).standard_normal(ROWS, dtype=np.float32))
+    axes = tuple(range(axis % 3, 3))
+    wanted = exponents / exponents.sum(axes, keepdims=True)
+    values = maker.add("Softmax", "x", axis=axis), maker.add("LogSoftmax", "x", axis=axis)
+    results = optimized(maker.model(*values))(np.log(exponents))
+    for result, other in zip(results, (wanted, np.log(wanted)), strict=True):
+        np.testing.assert_allclose(result, other, rtol=1e-4, atol=1e-5)
+
+
 def test_layers_of_several_dimensions_are_normalized() -> None:
     maker = ModelMaker(x=IMAGES)
     maker.add("LayerNormalization", "x", maker.weights(4, 6), maker.weights(4, 6), axis=2)
@@ -242,6 +254,25 @@ def test_pixels_are_repeated(opset: int, attributes: dict[str, Any]) -> None:
     none = maker.constant(np.zeros(0, np.float32))
     maker.add("Resize", "x", none, maker.constant(np.array([1, 1, 2, 3], np.float32)), mode="nearest", **attributes)
     assert "nearest neighbours, 2x3" in check(maker)
+
+
+@pytest.mark.parametrize("axes", [[2, 3], [3, -2], [-1]])
+def test_pixels_are_repeated_along_some_dimensions(axes: list[int]) -> None:
+    maker, image = ModelMaker(x=(1, 4, 3, 5)), np.random.default_rng(1).standard_normal((1, 4, 3, 5), np.float32)
+    factors = maker.constant(np.array([2, 3][: len(axes)], np.float32))
+    maker.add("Resize", "x", "", factors, mode="nearest", axes=axes)
+    wanted = image
+    for axis, factor in zip(axes, (2, 3), strict=False):
+        wanted = wanted.repeat(factor, axis)
+    np.testing.assert_array_equal(optimized(maker.model())(image), wanted)
+
+
+def test_products_of_images_and_of_what_has_a_frame() -> None:
+    maker = ModelMaker(x=(1, 3, 6, 6), y=(1, 3, 5, 6))
+    image = maker.add("Conv", "x", maker.weights(3, 3, 1, 1))
+    turned = maker.add("Transpose", image, perm=[0, 1, 3, 2])
+    framed = maker.add("Pad", "y", *numbers(maker, [0, 0, 0, 0, 0, 0, 1, 0]))
+    check(maker, *(maker.add("MatMul", *operands) for operands in ((image, image), ("y", turned), (image, framed))))
 
 
 def test_channels_become_pixels() -> None:

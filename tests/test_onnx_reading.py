@@ -43,6 +43,14 @@ def test_weights_whose_file_is_missing_are_random(monkeypatch: pytest.MonkeyPatc
     assert "2 weights were missing, and are random" in report.summary
 
 
+def test_a_model_that_was_read_without_its_weights_is_not_called_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    onnx.save(convolution(), path, save_as_external_data=True, location="weights", size_threshold=0)
+    with pytest.raises(polydl.PolydlError, match=r"'constant0' is in the file weights(?s:.*)pass the model's path"):
+        read_model(onnx.load(path, load_external_data=False))
+    assert read_model(onnx.load(path)).random == ()
+
+
 def test_weights_of_more_than_two_gigabytes_are_refused_before_they_are_read(tmp_path: Path) -> None:
     model = convolution()
     large = model.graph.initializer[0]

@@ -40,7 +40,7 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return first, second
 
 
-def written(outputs: int, weight: float, folder: Path) -> None:
+def written(outputs: int, weight: float, folder: Path, name: str = "model") -> None:
     """A program of one linear layer."""
     builder = GraphBuilder()
     builder.input("x", ROWS.shape)
@@ -49,7 +49,7 @@ def written(outputs: int, weight: float, folder: Path) -> None:
     builder.add_rows("y", (2, outputs), LinearOperator(16, outputs), ["x"], [weights, bias])
     lowered = lower(builder.graph(["y"]))
     kernels = {nest: as_written(nest, "a test") for nest in lowered.nests}
-    write_program(lowered, kernels, folder, threads=1)
+    write_program(lowered, kernels, folder, threads=1, name=name)
 
 
 @pytest.fixture
@@ -79,6 +79,12 @@ def test_a_model_that_is_saved_over_is_loaded_anew(programs: tuple[Path, Path], 
     assert (called(first) == 16).all()
     assert called(second).shape == (2, 512)
     assert (called(second) == 32).all()
+
+
+@pytest.mark.parametrize("name", ["now", "constant", "buffer"])
+def test_a_model_may_have_any_name_that_its_own_code_could_have(name: str, tmp_path: Path) -> None:
+    written(16, 1.0, tmp_path, name)
+    assert (called(polydl.load(tmp_path)) == 16).all()
 
 
 def test_what_is_written_over_a_loaded_library_does_not_run(saved: Path) -> None:

@@ -171,6 +171,61 @@ def test_a_change_behind_a_break_is_one_of_all_that_share_the_memory() -> None:
         assert compiled(changed)(torch.ones(2, 2)).sum() == 8
 
 
+def as_columns(x: Any) -> Any:
+    y = torch.relu(x.t())
+    torch._dynamo.graph_break()
+    return y.as_strided((3,), (1,))
+
+
+def as_channels(x: Any) -> Any:
+    y = torch.relu(x[:2, :, None, None].expand(-1, -1, 2, 3).contiguous(memory_format=torch.channels_last))
+    torch._dynamo.graph_break()
+    return y.permute(0, 2, 3, 1).view(2, -1)
+
+
+@pytest.mark.parametrize("function", [as_columns, as_channels])
+def test_code_behind_a_break_finds_elements_where_pytorch_has_them(function: Any, programs: list[Any]) -> None:
+    calls(compiled(function), function, data(4, 6))
+    assert programs
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        of_positive(lambda x, y: (y[:, :1].expand(4, 3), x.view(-1))),
+        of_positive(lambda x, y: (y.unfold(0, 2, 1), y[0], x.exp())),
+        of_positive(lambda x, y: (y.t().exp()[:, :1].expand(6, 4), x.view(-1))),
+        of_positive(lambda _, y: (y.t(), y.exp()[:, 1])),
+        of_positive(lambda _, y: (y.t().view(torch.int32),)),
+        of_positive(lambda x, y: (y[:, 1:3].unfold(0, 2, 1), x.exp())),
+        of_positive(lambda x, y: (y.unfold(0, 2, 1), x.exp())),
+    ],
+    ids=[
+        "repeated",
+        "overlapping",
+        "repeated columns",
+        "transposed and a part",
+        "of another type",
+        "an overlapping part",
+        "larger than what it is a view of",
+    ],
+)
+def test_results_have_the_strides_that_pytorchs_have(function: Any, programs: list[Any]) -> None:
+    fast, given = compiled(function), data(4, 6)
+    with torch.no_grad():
+        results, wanted = fast(given), function(given)
+    assert len(programs) == 1
+    assert [each.stride() for each in results] == [each.stride() for each in wanted]
+    torch.testing.assert_close(results, wanted)
+
+
+def test_a_small_part_of_a_value_is_computed_without_the_rest(programs: list[Any]) -> None:
+    with torch.no_grad():
+        last = compiled(lambda x: torch.relu(x)[:, -1])(data(4, 6, 5))
+    assert programs[0].report().kept == ()
+    assert last.storage_offset() == 0
+
+
 def test_elements_that_are_read_as_another_type_are_pytorchs() -> None:
     def both(x: Any) -> Any:
         positive = torch.relu(x)

@@ -17,6 +17,8 @@ from torch.nn import functional
 from torch_models import Computed, check, data
 from written_nests import keep_nests_as_written
 
+from polydl.torch.running import NativeStep
+
 pytestmark = [pytest.mark.peers, pytest.mark.native]
 
 
@@ -107,6 +109,30 @@ def test_the_transpose_of_a_scalar_is_the_scalar() -> None:
     assert kept(lambda _, x: x.sum().t() + 1, data(2, 3)) == []
     assert kept(lambda _, x: x.sum().transpose(0, -1) * 2, data(2, 3)) == []
     assert kept(lambda _, x: x.sum(1).t() * x[:, 0].permute(0), data(2, 3)) == []
+
+
+def test_pytorchs_operators_between_kernels_get_the_order_that_they_need() -> None:
+    image = data(2, 4, 3, 3).contiguous(memory_format=torch.channels_last)
+    for function in (
+        lambda _, x: (torch.relu(x).sin().permute(0, 2, 3, 1).view(2, -1).sin(),),
+        lambda _, x: (torch.relu(x).as_strided((2, 9, 4), (36, 4, 1)), torch.exp(x)),
+        lambda _, x: (torch.relu(x).sin().resize_(2, 2, 3),),
+    ):
+        assert check(Computed(function), image).foreign_operators > 0
+
+
+def test_values_that_any_order_serves_are_not_copied_for_pytorchs_operators() -> None:
+    def attention(model: Any, x: Any, mask: Any) -> Any:
+        query, key, value = (
+            part.view(2, 5, 4, 2).transpose(1, 2) for part in functional.linear(x, model.weight).split(8, -1)
+        )
+        seen = mask.view(2, 1, 1, 5).expand(2, 1, 5, 5).bool()
+        return functional.scaled_dot_product_attention(query, key, value, attn_mask=seen).transpose(1, 2).flatten(2)
+
+    fast = check(Computed(attention, weight=data(24, 8)), data(2, 5, 8), torch.ones(2, 5, dtype=torch.int64))
+    examples = [each for step in fast._steps if isinstance(step, NativeStep) for each in step.examples]
+    assert len(examples) >= 3
+    assert not any(each is not None for each in examples)
 
 
 def test_views_of_inputs_in_another_order_are_those_of_the_example() -> None:

@@ -129,6 +129,19 @@ def test_shapes_and_orders_of_dimensions() -> None:
     assert whole(nn.PixelShuffle(2), data(2, 8, 3, 4)) == ["transposition"]
 
 
+def test_products_of_images_and_of_what_has_a_frame() -> None:
+    def products(model: Any, x: Any, y: Any) -> Any:
+        rows, image = model.line(x), model.image(y)
+        return (
+            rows.mT @ rows, image @ image, functional.pad(x, (0, 1)) @ y[:, 0], rows @ x.mT,
+            functional.scaled_dot_product_attention(image, image, image),
+        )  # fmt: skip
+
+    model = Computed(products)
+    model.line, model.image = nn.Conv1d(3, 4, 1), nn.Conv2d(2, 4, 1)
+    whole(model, data(2, 3, 5), data(2, 2, 6, 6))
+
+
 def test_softmax_over_any_dimension() -> None:
     def several(_: Any, x: Any, image: Any) -> Any:
         return x.softmax(1), functional.log_softmax(x, -1), image.softmax(1), x.log_softmax(0)

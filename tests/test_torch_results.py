@@ -40,7 +40,7 @@ def test_a_normalization_behind_another_name_of_a_value_that_is_needed_is_not_fo
 
         def forward(self, x: Any) -> Any:
             result = self.convolution(x)
-            return self.normalization(functional.dropout(result, training=False)) + result
+            return self.normalization(result.clone()) + result
 
     check(with_statistics(Twice()), data(2, 3, 9))
 
@@ -102,6 +102,23 @@ def test_what_changes_a_value_leaves_it_its_type_and_changes_its_views(function:
     fast = optimize(Computed(changed, weight=data(8, 8)).eval(), (data(8, 8),), threads=1, records=False, compare=False)
     for result, wanted in zip(fast(data(8, 8)), Computed(changed, weight=data(8, 8))(data(8, 8)), strict=True):
         torch.testing.assert_close(result, wanted.detach())
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"training": False}, {"training": False, "inplace": True}, {"p": 0.0, "training": True}],
+    ids=["changed in place", "changes in place", "of none"],
+)
+def test_dropouts_of_nothing_are_their_operands(options: dict[str, Any]) -> None:
+    def changed(_: Any, x: Any) -> Any:
+        positive = torch.relu(x)
+        result = functional.dropout(positive, **options)
+        result += x
+        return result * positive
+
+    model = Computed(changed).eval()
+    fast = optimize(model, (data(3, 4),), threads=1, records=False, compare=False)
+    torch.testing.assert_close(fast(data(3, 4)), model(data(3, 4)))
 
 
 def test_sizes_that_depend_on_data_are_pytorchs() -> None:

@@ -111,7 +111,8 @@ class GraphBuilder:
                 stored, order = self._ordered[value]
                 self._operators.append(Operator(Transposition(order), (stored,), name))
             self._shapes[name] = shape
-            self._rows[value] = name
+            # Of that name as well: what ``ordered`` gives is a value like any other.
+            self._rows[value] = self._rows[name] = name
         return self._rows[value]
 
     def ordered(self, value: str) -> tuple[str, Order]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from polydl.models.memory import aligned
 
 _CLOCK = (
-    "static double now(void)",
+    "static double polydl_now(void)",
     "{",
     "  struct timespec time;",
     "  clock_gettime(CLOCK_MONOTONIC, &time);",
@@ -45,7 +45,7 @@ class PreparedBuffers:
         """The buffer of so many bytes that a function fills from constants."""
         wanted = DriverCall(function, constants)
         if wanted not in self._places:
-            self._places[wanted] = f"constant({self.end})"
+            self._places[wanted] = f"polydl_constant({self.end})"
             self.calls.append(DriverCall(function, (*constants, self._places[wanted])))
             self.end += aligned(size)
         return self._places[wanted]
@@ -115,8 +115,8 @@ class Driver:
                 "",
                 f"{prepare_memory} {{ memset(memory, 0, {self.memory_bytes}); }}",
                 "",
-                "#define constant(offset) (void *)((char *)weights + (offset))",
-                "#define buffer(offset) (void *)((char *)memory + (offset))",
+                "#define polydl_constant(offset) (void *)((char *)weights + (offset))",
+                "#define polydl_buffer(offset) (void *)((char *)memory + (offset))",
                 "",
                 *self._function(prepare_weights, [each.c for each in self.preparing]),
                 "",
@@ -132,9 +132,9 @@ class Driver:
     @property
     def _timed_calls(self) -> list[str]:
         """The calls, each of which stores its time."""
-        lines = ["double begin = now();"]
+        lines = ["double begin = polydl_now();"]
         for number, each in enumerate(self.calls):
-            lines += [each.c, f"seconds[{number}] = now() - begin;", f"begin += seconds[{number}];"]
+            lines += [each.c, f"seconds[{number}] = polydl_now() - begin;", f"begin += seconds[{number}];"]
         return lines
 
     def _function(self, prototype: str, statements: Sequence[str]) -> list[str]:

@@ -17,18 +17,23 @@ from polydl.models.reductions import ReduceOperator
 from polydl.models.translation import need
 
 
-def add_softmax(builder: GraphBuilder, name: str, value: str, axis: int, *, logarithm: bool = False) -> None:
-    """Over one dimension. If that is not the last, the value is transposed before and behind it."""
+def add_softmax(
+    builder: GraphBuilder, name: str, value: str, axis: int, *, logarithm: bool = False, source: str = ""
+) -> None:
+    """Over one dimension. If that is not the last, the value is transposed before and behind it.
+
+    ``source`` is the model's own name of the operator, where that is another.
+    """
     rank = len(builder.shape(value))
     need(rank > 0, "it is over no dimension")
     kind = Softmax(logarithm)
     if axis == rank - 1:
-        builder.add_rows(name, builder.shape(value), kind, [value])
+        builder.add_rows(name, builder.shape(value), kind, [value], source=source)
         return
     order = (*(each for each in range(rank) if each != axis), axis)
     turned, result = builder.new_name(f"{name}.turned"), builder.new_name(f"{name}.result")
     builder.add_transposed(turned, value, order)
-    builder.add_rows(result, builder.shape(turned), kind, [turned], source=name)
+    builder.add_rows(result, builder.shape(turned), kind, [turned], source=source or name)
     builder.add_transposed(name, result, tuple(order.index(each) for each in range(rank)))
 
 

@@ -161,8 +161,8 @@ def _call(
     arguments = [
         _pointer(graph.stored(value), _offset(layouts[value], border), graph, plan) for value, border in values
     ]
-    known = tuple(f"constant({offset})" for offset in constants)
-    arguments += [*known, *(f"buffer({offset})" for offset in scratch)]
+    known = tuple(f"polydl_constant({offset})" for offset in constants)
+    arguments += [*known, *(f"polydl_buffer({offset})" for offset in scratch)]
     if not chosen.prepared_bytes:
         return DriverCall(chosen.function, tuple(arguments))
     buffer = buffers.of(f"{chosen.function}_prepare", known, chosen.prepared_bytes)
@@ -179,7 +179,7 @@ def _pointer(value: str, offset: int, graph: Graph, plan: memory.MemoryPlan) -> 
         names = [graph.stored(each) for each in values]
         if value in names:
             return f"{kind}{names.index(value)}"
-    return f"buffer({plan.offsets[value] + offset})"
+    return f"polydl_buffer({plan.offsets[value] + offset})"
 
 
 def _compile(name: str, kernels: Sequence[OperatorKernel], folder: Path) -> bytes:

@@ -118,9 +118,13 @@ def _reduction(operation: Literal["sum", "mean", "maximum"], t: Translation) -> 
 def _softmax(t: Translation, *, logarithm: bool) -> None:
     rank = len(t.shape)
     axis = int(t.attribute("axis", -1 if t.opset >= _SOFTMAX_OF_ONE_DIMENSION else 1)) % rank
-    several = t.opset < _SOFTMAX_OF_ONE_DIMENSION and axis != rank - 1
-    need(not several, f"it is over dimensions {axis} to {rank - 1} at once")
-    add_softmax(t.builder, t.name, t.value(), axis, logarithm=logarithm)
+    if t.opset >= _SOFTMAX_OF_ONE_DIMENSION or axis == rank - 1:
+        add_softmax(t.builder, t.name, t.value(), axis, logarithm=logarithm)
+        return
+    flat, result = t.builder.new_name(f"{t.name}.flat"), t.builder.new_name(f"{t.name}.result")
+    t.builder.add_view(flat, (prod(t.shape[:axis]), prod(t.shape[axis:])), t.value())
+    add_softmax(t.builder, result, flat, 1, logarithm=logarithm, source=t.name)
+    t.builder.add_view(t.name, t.shape, result)
 
 
 def _layer_norm(t: Translation) -> None:

@@ -63,6 +63,7 @@ def read_model(source: Any) -> StoredModel:
         model, path = source, "<model>"
         if not isinstance(model, onnx.ModelProto):
             raise OptionError(f"{type(source).__name__} is no model", remedy="pass a path or an onnx.ModelProto")
+        _check_data_is_there(model, path)
     else:
         path = str(source)
         try:
@@ -81,6 +82,15 @@ def read_model(source: Any) -> StoredModel:
         text = f"its operators are those of version {stored.opset}; {OLDEST_OPSET} and later are understood"
         raise SourceError(text, file=path, remedy="convert it with onnx.version_converter")
     return stored
+
+
+def _check_data_is_there(model: Any, path: str) -> None:
+    """Raises SourceError for weights in further files, which are looked for in the working directory."""
+    for tensor in _stored_elsewhere(model):
+        location = external_data_helper.ExternalDataInfo(tensor).location
+        if not Path(location).exists():
+            text = f"it was read without its weights: {tensor.name!r} is in the file {location}"
+            raise SourceError(text, file=path, remedy="pass the model's path, or load it with its data")
 
 
 def _named(model: Any) -> Any:
@@ -121,7 +131,7 @@ def first_line(error: Exception) -> str:
 def _complete(model: Any, path: Path) -> list[str]:
     """Put weights of further files into a model; the names of those whose file is missing, which become random."""
     random: list[str] = []
-    elsewhere = [each for each in model.graph.initializer if external_data_helper.uses_external_data(each)]
+    elsewhere = _stored_elsewhere(model)
     size = sum(map(_stored_bytes, elsewhere))
     if size > _MOST_BYTES:
         raise SourceError(
@@ -145,6 +155,11 @@ def _complete(model: Any, path: Path) -> list[str]:
         tensor.data_location = onnx.TensorProto.DEFAULT
         del tensor.external_data[:]
     return random
+
+
+def _stored_elsewhere(model: Any) -> list[Any]:
+    """The constants that are in further files."""
+    return [each for each in model.graph.initializer if external_data_helper.uses_external_data(each)]
 
 
 def _stored_bytes(tensor: Any) -> int:

@@ -141,11 +141,18 @@ def add_resize(t: Translation) -> None:
 
 
 def _scales(t: Translation) -> list[float]:
-    """The factors by which the dimensions grow; none where the result's sizes are given."""
+    """The factors by which all dimensions grow; none where the result's sizes are given."""
     if t.node.operator == "Upsample" and t.opset < _UPSAMPLE_WITH_OPERANDS:
         return list(t.attribute("scales"))
     place = 2 if t.node.operator == "Resize" and t.opset >= _RESIZE_WITH_COORDINATES else 1
-    return [float(each) for each in t.numbers(place)] if t.has(place) else []
+    given = [float(each) for each in t.numbers(place)] if t.has(place) else []
+    axes = t.attribute("axes")
+    if not given or not axes:
+        return given
+    need(len(given) == len(axes), f"it has {len(given)} scales for {len(axes)} dimensions")
+    rank = len(t.shape)
+    scales = dict(zip((axis % rank for axis in axes), given, strict=True))
+    return [scales.get(axis, 1.0) for axis in range(rank)]
 
 
 def add_expand(t: Translation) -> None:

@@ -6,6 +6,7 @@ it: where a value is changed that others share the memory of, or an operator of 
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -15,8 +16,10 @@ from torch.fx import Graph, Node
 
 _RANDOM = torch.Tag.nondeterministic_seeded
 _COMPOSITE = torch._C.DispatchKey.CompositeImplicitAutograd
-# These return their operand in evaluation mode, which their schemas don't say, and else draw numbers.
+# These return their operand in evaluation mode or for p = 0, which their schemas don't say, and else draw numbers.
 _DROPOUTS = tuple(f"aten::{name}dropout" for name in ("", "feature_", "alpha_", "feature_alpha_"))
+# Parts of names of the operators whose results depend on how their operands lie in memory.
+_OF_MEMORY = ("view", "strided", "reshape_alias", "resize")
 _WITH_STATISTICS = {"aten::batch_norm": "training", "aten::instance_norm": "use_input_stats"}
 
 
@@ -25,6 +28,11 @@ def functional(program: ExportedProgram, is_known: Callable[[str], bool]) -> Exp
 
     ``is_known`` says whether an operator of a name need not be taken apart.
     """
+    for node in list(program.graph.nodes):
+        if _does_nothing(node):
+            # Its result is its operand: what changes the one changes the other.
+            node.replace_all_uses_with(node.args[0])
+            program.graph.erase_node(node)
     for node in list(program.graph.nodes):
         if str(node.target) == "aten._assert_tensor_metadata.default":
             program.graph.erase_node(node)
@@ -49,7 +57,7 @@ def folded(graph: Graph, known: dict[str, torch.Tensor]) -> dict[str, Any]:
         if node.op != "call_function" or not all(each.name in values for each in node.all_input_nodes):
             continue
         tags = getattr(node.target, "tags", ())
-        if _RANDOM in tags or _name(node) in _DROPOUTS or _changes(node):
+        if _RANDOM in tags or _changes(node):
             continue
         assert callable(node.target)
         with torch.no_grad():
@@ -60,6 +68,12 @@ def folded(graph: Graph, known: dict[str, torch.Tensor]) -> dict[str, Any]:
 
 def _name(node: Node) -> str:
     return str(node.target._schema.name) if isinstance(node.target, torch._ops.OpOverload) else ""
+
+
+def _does_nothing(node: Node) -> bool:
+    """Whether it is a dropout that drops nothing, in place or not."""
+    is_dropout = _name(node).removesuffix("_") in _DROPOUTS
+    return is_dropout and not (_argument(node, "train") and _argument(node, "p"))
 
 
 def _argument(node: Node, name: str) -> Any:
@@ -99,7 +113,15 @@ def _is_view(node: Node) -> bool:
     if not isinstance(target, torch._ops.OpOverload):
         # Parts of results, such as getitem's.
         return True
-    return _name(node) in _DROPOUTS or any(each.alias_info is not None for each in target._schema.returns)
+    return any(each.alias_info is not None for each in target._schema.returns)
+
+
+def depends_on_order(node: Node) -> bool:
+    """Whether an operator may refuse a value whose elements are in another order in memory, or give something else."""
+    if node.target is operator.getitem:
+        return False
+    name = str(node.target)
+    return not name.startswith("aten.") or any(part in name for part in _OF_MEMORY)
 
 
 def _as_function(node: Node, is_known: Callable[[str], bool]) -> None:

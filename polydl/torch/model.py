@@ -29,6 +29,7 @@ from polydl.records.store import default_directory
 from polydl.torch.comparison import kept_for_speed, whole_seconds
 from polydl.torch.decisions import TimingVerdict, find, keep, question
 from polydl.torch.export import Arguments, Exported, exported
+from polydl.torch.functional import depends_on_order
 from polydl.torch.report import Report, accuracy_of
 from polydl.torch.running import ForeignStep, NativeStep, in_order_of, in_words, is_plain, register, run_program
 from polydl.torch.segments import Kept, Segment, segments
@@ -326,6 +327,7 @@ def _assembled(
 ) -> OptimizedModel:
     running: list[NativeStep | ForeignStep] = []
     programs, folders = [], []
+    ordered = _needed_in_order([step.node for step in steps if isinstance(step, Kept)])
     lowered = _lowered(steps)
     for number, step in enumerate(steps):
         if isinstance(step, Kept):
@@ -336,7 +338,20 @@ def _assembled(
         programs.append(LoadedModel(folder))
         folders.append(folder)
         inputs, outputs = (tuple(node.name for node in nodes) for nodes in (step.inputs, step.outputs))
-        running.append(NativeStep(register(programs[-1]), inputs, outputs))
+        examples = tuple(node.meta["val"] if node in ordered else None for node in step.outputs)
+        running.append(NativeStep(register(programs[-1]), inputs, outputs, examples))
     kept = [step for step in steps if isinstance(step, Kept)]
     report = Report.of([each.manifest for each in programs], kept, decision.times, decision.note)
     return OptimizedModel(signature, example, program, running, programs, folders, report)
+
+
+def _needed_in_order(kept: Sequence[torch.fx.Node]) -> set[torch.fx.Node]:
+    """Values whose elements foreign operators, in the order in which they run, may need where PyTorch has them.
+
+    An operator may pass on the order of what it reads.
+    """
+    needed: set[torch.fx.Node] = set()
+    for node in reversed(kept):
+        if node in needed or depends_on_order(node):
+            needed.update(node.all_input_nodes)
+    return needed

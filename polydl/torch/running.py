@@ -81,11 +81,18 @@ def is_plain(value: object, dtype: torch.dtype) -> bool:
 def in_order_of(value: Any, example: Any) -> Any:
     """A value with its elements in memory as the example has them, if both are tensors.
 
-    PyTorch's own views of an input are those that the order of the example allows.
+    PyTorch's own views of a value are those that this order allows. A step of 0 in the example says that the value is
+    the same along that dimension.
     """
-    if not isinstance(value, torch.Tensor) or value.stride() == example.stride():
+    if not isinstance(value, torch.Tensor) or example is None:
         return value
-    return torch.empty_strided(example.shape, example.stride(), dtype=value.dtype, device="cpu").copy_(value)
+    steps = example.stride()
+    if all(size < 2 or one == other for size, one, other in zip(value.shape, value.stride(), steps, strict=True)):
+        return value
+    # What was repeated without a copy is in one place.
+    places = value[tuple(slice(None) if step else slice(1) for step in steps)]
+    ordered = torch.empty_strided(places.shape, steps, dtype=value.dtype, device="cpu").copy_(places)
+    return ordered.expand(value.shape)
 
 
 def in_words(value: object) -> str:
@@ -159,11 +166,13 @@ class NativeStep:
     inputs: tuple[str, ...]
     #: Names of the values that it computes.
     outputs: tuple[str, ...]
+    #: By output: a tensor with the order in memory that it needs; None where any will do.
+    examples: tuple[torch.Tensor | None, ...]
 
     def run(self, values: dict[str, Any]) -> None:
         """Takes its inputs from ``values``, tensors by name, and adds its outputs to them."""
         results = torch.ops.polydl.run([values[name] for name in self.inputs], self.number)
-        values.update(zip(self.outputs, results, strict=True))
+        values.update(zip(self.outputs, map(in_order_of, results, self.examples), strict=True))
 
 
 @dataclass(frozen=True)

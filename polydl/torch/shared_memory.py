@@ -1,6 +1,7 @@
-"""Results of a captured graph that share memory with its inputs or with each other.
+"""Results of a captured graph as PyTorch's own run of it leaves them in memory.
 
-What changes one of them behind the graph changes the others, so that they have to be views of the same memory.
+What changes one of them behind the graph changes others that share its memory, so that they have to be views of it; and
+what reads one as a view of another shape needs its elements in PyTorch's order.
 """
 
 from __future__ import annotations
@@ -45,15 +46,13 @@ class SeparateResults:
     graph: GraphModule
     #: of each result; none where its results are those of the captured one
     places: tuple[_Place, ...]
-    #: this graph's results, as Dynamo knows them
-    examples: tuple[Any, ...] = ()
+    #: this graph's results, as Dynamo knows them; None for one that is in any order
+    examples: tuple[torch.Tensor | None, ...]
 
     def shared(self, results: Any, inputs: Sequence[Any]) -> Any:
         """What the captured graph gives for inputs, from the results of this one."""
-        if not self.places:
-            return results
-        ordered = [in_order_of(result, example) for result, example in zip(results, self.examples, strict=True)]
-        return tuple(place.value(ordered, inputs) for place in self.places)
+        ordered = tuple(in_order_of(result, example) for result, example in zip(results, self.examples, strict=True))
+        return tuple(place.value(ordered, inputs) for place in self.places) if self.places else ordered
 
 
 def separate_results(graph: GraphModule) -> SeparateResults:
@@ -75,7 +74,7 @@ def separate_results(graph: GraphModule) -> SeparateResults:
     for result in results:
         memory = _memory(result)
         owner = result if memory is None else owners[memory]
-        if owner not in inputs and memories.count(memory) == 1:
+        if owner not in inputs and memories.count(memory) == 1 and not _is_rearranged(owner, result):
             owner = result
         examples = None if owner is result else _examples(owner, result)
         if owner in inputs:
@@ -85,33 +84,60 @@ def separate_results(graph: GraphModule) -> SeparateResults:
             kept.append(owner)
         places.append(_Place(False, kept.index(owner), examples))
     if all(place.examples is None for place in places):
-        return SeparateResults(graph, ())
-    examples_of = tuple(each.meta.get("example_value") if isinstance(each, Node) else None for each in kept or results)
+        return SeparateResults(graph, (), tuple(map(_order, results)))
     if not kept:
-        return SeparateResults(graph, tuple(places), examples_of)
+        return SeparateResults(graph, tuple(places), (None,) * len(results))
     other = Graph()
     copies: dict[Node, Node] = {}
     other.graph_copy(graph.graph, copies)
     other.output(tuple(copies[each] if isinstance(each, Node) else each for each in kept))
-    return SeparateResults(GraphModule(graph, other), tuple(places), examples_of)
+    return SeparateResults(GraphModule(graph, other), tuple(places), tuple(map(_order, kept)))
+
+
+def _strided(node: object) -> torch.Tensor | None:
+    """The tensor that a node stands for, if its elements lie in memory."""
+    example = node.meta.get("example_value") if isinstance(node, Node) else None
+    return example if isinstance(example, torch.Tensor) and example.layout == torch.strided else None
 
 
 def _memory(node: object) -> StorageWeakRef | None:
-    example = node.meta.get("example_value") if isinstance(node, Node) else None
-    if not isinstance(example, torch.Tensor) or example.layout != torch.strided:
+    example = _strided(node)
+    return None if example is None else StorageWeakRef(example.untyped_storage())
+
+
+def _order(result: object) -> torch.Tensor | None:
+    """The tensor that a result stands for, if its sizes are known."""
+    example = _strided(result)
+    if example is None or not all(isinstance(each, int) for each in (*example.shape, *example.stride())):
         return None
-    return StorageWeakRef(example.untyped_storage())
+    return example
+
+
+def _is_rearranged(owner: Node, result: Node) -> bool:
+    """Whether a result is a view of a row-major value that is no larger, in another order: then no element moves.
+
+    Of a larger value, the result alone is computed, and then put in its order.
+    """
+    whole, part = _order(owner), _order(result)
+    if whole is None or part is None or not _is_part(whole, part):
+        return False
+    return whole.numel() <= part.numel() and whole.is_contiguous() and not part.is_contiguous()
 
 
 def _examples(owner: Node, result: Node) -> tuple[torch.Tensor, torch.Tensor]:
     """Those of both. Raises UnsupportedConstructError unless the result is a part of the owner."""
     whole, part = owner.meta["example_value"], result.meta["example_value"]
-    before = part.storage_offset() < whole.storage_offset()
-    if whole.dtype != part.dtype or before or _end(part) > _end(whole):
+    if not _is_part(whole, part):
         raise UnsupportedConstructError(
             "its results share memory, and are no parts of one value", remedy="clone one of them"
         )
     return whole, part
+
+
+def _is_part(whole: torch.Tensor, part: torch.Tensor) -> bool:
+    """Whether all elements of the one are the other's, if both are in the same memory."""
+    before = part.storage_offset() < whole.storage_offset()
+    return whole.dtype == part.dtype and not before and _end(part) <= _end(whole)
 
 
 def _end(tensor: torch.Tensor) -> int:
