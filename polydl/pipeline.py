@@ -417,10 +417,14 @@ def explain(
     machine: Machine,
     **options: Unpack[ApplyOptions],
 ) -> tuple[str, ...]:
-    """Sentences on why the first variant is expected to beat the second."""
+    """Sentences on why the first variant is expected to beat the second.
+
+    Raises AnalysisError where isl gives up on one of them.
+    """
     from polydl.ranking.explanation import explain as explanation
 
-    one, other = candidates(nest, (first, second), machine=machine, **options)
+    # Of two at once, one that isl gives up on would be left out.
+    one, other = (candidates(nest, (variant,), machine=machine, **options)[0] for variant in (first, second))
     return explanation(one, other, machine)
 
 

@@ -99,7 +99,7 @@ def test_a_library_is_emitted_and_a_second_run_measures_nothing(
 
     (expected,) = first.select(1, M=21, N=33, K=19)
     assert expected.seconds > 0
-    more = first.refine([{"M": 21, "N": 33, "K": 19}], top_k=1, out=tmp_path / "more")
+    more = first.refine([{"M": np.int64(21), "N": 33, "K": 19}], top_k=1, out=tmp_path / "more")  # type: ignore[dict-item]
     assert more.shapes == (*first.shapes, {"M": 21, "N": 33, "K": 19})
     assert expected.kernel.id in more.candidates
     assert len(more.times) == len(first.times) + 1

@@ -17,7 +17,7 @@ from polydl.execute.toolchain import Toolchain
 from polydl.learning.metrics import geomean
 from polydl.libraries.chosen import ChosenLibrary, LibrarySettings
 from polydl.libraries.configurations import Configurations, every_configuration
-from polydl.libraries.decision import Leaf
+from polydl.libraries.decision import Condition, Decision, Leaf
 from polydl.libraries.kernel import Kernel
 from polydl.libraries.product import symbolic_product
 from polydl.libraries.ranges import size_ranges
@@ -63,14 +63,26 @@ def test_what_it_selects_at_new_shapes_is_close_to_the_best(tmp_path: Path) -> N
     assert reached > max(0.9, picks_by_lot(computed).max())
 
 
+def library_of(directory: Path, decision: Decision, shape: Shape) -> ChosenLibrary:
+    """The library of a product, which was measured at one shape."""
+    nest = symbolic(product(), directory, RANGES)
+    return ChosenLibrary(
+        nest, symbolic_product(nest), machine_with(1, 32), Toolchain(Path("gcc"), "gcc", "12.2", ()), {}, decision,
+        (shape,), ({"original": 1.0},), {}, LibrarySettings(10, 1.1, 0, False, 60.0), lambda _: nest.scop,
+    )  # fmt: skip
+
+
+def test_products_of_numpys_integers_do_not_wrap_around(tmp_path: Path) -> None:
+    """In eight bits 2000 would be -48."""
+    library = library_of(tmp_path, Condition(("M", "N"), 100, Leaf("few"), Leaf("many")), {"M": 1, "N": 16, "K": 8})
+    sizes = {"M": np.int8(50), "N": np.int8(40), "K": np.int8(8)}
+    assert library.chosen(**sizes) == "many"  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("size", [5.5, "5", 0, -3])
 def test_what_is_no_size_is_refused(tmp_path: Path, size: Any) -> None:
-    nest = symbolic(product(), tmp_path, RANGES)
-    form, shape = symbolic_product(nest), {"M": 1, "N": 16, "K": 8}
-    library = ChosenLibrary(
-        nest, form, machine_with(1, 32), Toolchain(Path("gcc"), "gcc", "12.2", ()), {}, Leaf("original"), (shape,),
-        ({"original": 1.0},), {}, LibrarySettings(10, 1.1, 0, False, 60.0), lambda _: nest.scop,
-    )  # fmt: skip
+    shape = {"M": 1, "N": 16, "K": 8}
+    library = library_of(tmp_path, Leaf("original"), shape)
     wrong = {**shape, "M": size}
     with pytest.raises(OptionError, match="select: the size M is"):
         library.select(**wrong)

@@ -209,6 +209,18 @@ void nest(int N, int M, float x[N][M], const float L[N][N])
     }
 }
 """
+UNSIGNED = """#include <stddef.h>
+void nest(unsigned M, size_t N, unsigned K, float C[M][N], const float A[M][K], const float B[K][N], float d[M][N])
+{
+  for (unsigned i = 0; i < M; ++i)
+    for (size_t j = 0; j < N; ++j)
+      for (unsigned k = 0; k + 2 < K; ++k)
+        C[i][j] += A[i][k] * B[k][j];
+  for (unsigned i = 0; i + 3 < M; ++i)
+    for (size_t j = 0; j < N; ++j)
+      d[i][j] = d[i][j] * 2 / M;
+}
+"""
 IMAGES = ("N=1..3", "C=1..9", "F=1..20", "H=1..6", "W=1..20")
 
 
@@ -232,6 +244,7 @@ FAMILIES = {
     "attention": Family(ATTENTION, ("H=1..3", "S=1..20", "D=1..40"), True),
     "rounded sums": Family(ROUNDED, ("M=1..20", "N=1..40", "K=1..20"), False),
     "bfloat16": Family(HALVES, ("M=1..20", "N=1..40", "K=1..20"), True),
+    "unsigned sizes": Family(UNSIGNED, ("M=1..20", "N=1..40", "K=1..20"), True),
     "triangle": Family(TRIANGLE, ("N=1..20", "M=1..40"), False),
 }
 

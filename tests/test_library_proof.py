@@ -184,6 +184,13 @@ def test_extents_and_loops_are_sums_of_sizes(tmp_path: Path) -> None:
     assert nest.source_extents({"M": 3, "N": 4, "K": 5}) == {"C": (5, 13), "A": (6, 5)}
 
 
+def test_comments_among_parameters_and_macros_of_numbers_change_no_extent(tmp_path: Path) -> None:
+    text = product("A[k][i]").replace("float C[M][N], const float A[K][M]", "float C[M][N + PAD], const float A[K][M]")
+    text = text.replace("float C[", "/* C[i][j] += A[k + 1][i] */ float C[")
+    nest = symbolic(f"#define ROW 1 // of C[M]\n#define PAD (ROW + 1)\n{text}", tmp_path)
+    assert nest.extents == {"C": ("M", "N + 2"), "A": ("K", "M"), "B": ("K", "N")}
+
+
 @pytest.mark.parametrize("sizes", ["N=2..50", "N=8"])
 def test_an_extent_that_a_macro_computes_follows_its_size(tmp_path: Path, sizes: str) -> None:
     """A range of one size says nothing of the others, at which the function may be called as well."""

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
 from test_baselines import timed
 
+from polydl.contracts.search import Trial
 from polydl.ir.measurement import Measurement, Status
 from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.variant import Interchange, NestStep, Tile, Unroll, Variant
 from polydl.ir.working_sets import WorkingSets
+from polydl.optimization.budget import Budget
 from polydl.optimization.next_picks import NextPicks
+from polydl.optimization.searching import Searching
 from polydl.outcome.tried import Tried
 
 
@@ -44,6 +51,30 @@ def test_the_first_of_the_next_picks_has_the_plain_nests_loops() -> None:
     further = NextPicks(Ranking("r", tuple(entries)), tuple(enumerate(entries[:4], 1)), 4)
     further.tell([tried(2.0)], [timed("plain", 1.0)])
     assert [place for place, _ in further.more()] == [18, 5, 6, 7]
+
+
+class Proposing:
+    """A search that always has something to propose, and a space that has all of it."""
+
+    def told(self, trials: Sequence[Trial]) -> None:
+        pass
+
+    def propose(self, count: int) -> list[Variant]:
+        return [ranked(str(number)).variant for number in range(count)]
+
+    def entry(self, variant: Variant) -> tuple[int, RankedVariant]:
+        return 1, RankedVariant(variant, WorkingSets((), (), 0, "isl"), 1.0, "")
+
+
+def test_a_batch_is_expected_to_take_as_long_for_each_candidate_as_what_was_measured_before() -> None:
+    """The first picks are measured beside the plain builds, and may be many more than a batch."""
+    plain = [timed(str(number), 1.0) for number in range(31)]
+    for end, begun in ((22.0, True), (29.0, False)):
+        times = iter([2.0, end, end])
+        both: Any = Proposing()
+        further = Searching(both, both, "ranked", Budget(seconds=30.0), partial(next, times))
+        further.tell([tried(2.0)], plain)
+        assert bool(further.more()) == begun
 
 
 def ranked(name: str, *steps: NestStep) -> RankedVariant:

@@ -84,6 +84,18 @@ def test_headers_of_headers_count_and_computed_names_are_refused(matmul: Path, t
     assert asked("#define FILE_NAME <a.h>\n#include FILE_NAME\n") is None
 
 
+@pytest.mark.parametrize("variable", ["CPATH", "C_INCLUDE_PATH"])
+def test_headers_that_the_environment_names_count(
+    variable: str, matmul: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "more").mkdir()
+    monkeypatch.setenv(variable, f"/usr/include:{tmp_path / 'more'}")
+    (tmp_path / "more" / "far.h").write_text("#define FAR 3\n")
+    before = asked("#include <far.h>\n")
+    (tmp_path / "more" / "far.h").write_text("#define FAR 4\n")
+    assert asked("#include <far.h>\n") != before
+
+
 def test_polydls_own_files_are_those_of_every_part() -> None:
     found = own_files()
     folders = [Path(text) for text in found if "/" in text]

@@ -6,6 +6,7 @@ import math
 import random
 import statistics
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -18,14 +19,16 @@ from reuse_examples import MACHINE
 
 from polydl import pipeline, registry
 from polydl.contracts.search import Strategy, Trial
-from polydl.errors import OptionError
+from polydl.errors import AnalysisError, OptionError
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Interchange, Tile, Variant
 from polydl.learning.recorded_space import RecordedSpace, Row, RowsNode, named_steps, rows_of, searched
 from polydl.learning.samples import machines_beside, measured_nests, read_records
 from polydl.optimization.budget import Budget, expected_gain
-from polydl.optimization.ranked import ranked_variants
+from polydl.optimization.ranked import RankedVariants, ranked_variants
 from polydl.optimization.search_space import RankedSpace
+from polydl.plan.apply import Applied
+from polydl.reuse.variants import AnalysedVariants, working_sets_of_variants
 from polydl.system.clock import Clock
 from polydl.variants.search.bound import BOUND
 from polydl.variants.search.evolutionary import inherited
@@ -262,12 +265,35 @@ def product(tmp_path_factory: pytest.TempPathFactory) -> Scop:
 
 
 def ranked_space(scop: Scop) -> RankedSpace:
+    return RankedSpace(ranked_of(scop))
+
+
+def ranked_of(scop: Scop) -> RankedVariants:
     machine = replace(MACHINE, threads=2)
     options = pipeline.ApplyOptions(microkernel="c", numerics="bounded")
     built = pipeline.space_on(scop, machine, **options)
     generation = pipeline.generate(built, max_variants=30, seed=0)
     ranker = pipeline.ranker_named("cost-model")
-    return RankedSpace(ranked_variants(built, generation, ranker, options, machine, clock=Clock(), progress=None))
+    return ranked_variants(built, generation, ranker, options, machine, clock=Clock(), progress=None)
+
+
+def test_what_isl_gives_up_on_joins_no_ranking_and_is_not_explained(
+    product: Scop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    each = ranked_of(product)
+    first, other = (entry.variant for entry in each.ranking.entries[:2])
+    few = replace(each, ranking=replace(each.ranking, entries=each.ranking.entries[:1]))
+
+    def given_up(variants: Sequence[Variant], applied: Sequence[Applied], caches: Sequence[int]) -> AnalysedVariants:
+        wrong = [number for number, variant in enumerate(variants) if variant == other]
+        failures = {number: AnalysisError("isl gave up") for number in wrong}
+        monkeypatch.setattr(AnalysedVariants, "failures", failures)
+        return working_sets_of_variants(variants, applied, caches)
+
+    monkeypatch.setattr(pipeline, "working_sets_of_variants", given_up)
+    assert few.including([other]) is few
+    with pytest.raises(AnalysisError, match="isl gave up"):
+        pipeline.explain(product, first, other, machine=each.machine, **each.options)
 
 
 def test_walks_end_at_legal_variants_whose_decisions_are_known(product: Scop) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 from polydl.errors import OptionError
 from polydl.execute.toolchain import Toolchain
@@ -26,11 +27,15 @@ if TYPE_CHECKING:
     from polydl.libraries.learned import LearnedModel, Selected
 
 
-def check_integers(call: str, sizes: Mapping[str, object]) -> None:
-    """Check that the sizes of a call are integers, which ``call`` names. Raises OptionError."""
+def integers(call: str, sizes: Mapping[str, SupportsIndex]) -> dict[str, int]:
+    """The sizes of a call, which ``call`` names, as Python's own integers: products of NumPy's wrap around.
+
+    Raises OptionError for one that is no integer.
+    """
     for name, size in sizes.items():
         if not hasattr(size, "__index__"):
             raise OptionError(f"{call}: the size {name} is a {type(size).__name__}", remedy="pass an integer")
+    return {name: index(size) for name, size in sizes.items()}
 
 
 @dataclass(frozen=True)
@@ -116,7 +121,7 @@ class ChosenLibrary:
             raise OptionError(
                 f"chosen({', '.join(sizes)}): the sizes are {', '.join(names)}", remedy="give each of them"
             )
-        check_integers("chosen", sizes)
+        sizes = integers("chosen", sizes)
         inside = all(each.low <= sizes[each.name] <= each.high for each in self.nest.ranges) and all(
             sizes.get(each.name, sizes[each.least]) >= sizes[each.least] for each in self.nest.leading
         )
@@ -133,7 +138,7 @@ class ChosenLibrary:
             raise OptionError(
                 f"select({', '.join(sizes)}): the sizes are {', '.join(names)}", remedy="give each of them"
             )
-        check_integers("select", sizes)
+        sizes = integers("select", sizes)
         for name, size in sizes.items():
             if size < 1:
                 raise OptionError(f"select: the size {name} is {size}", remedy="at least 1")

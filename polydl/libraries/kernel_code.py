@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from polydl.codegen import print_c
 from polydl.codegen.callees import Written
-from polydl.codegen.function_text import around_name
+from polydl.codegen.function_text import parameter_list
 from polydl.codegen.loop_ir import Body, Call, Node
 from polydl.codegen.loops import loops
 from polydl.codegen.passes.thread_choice import with_choice
@@ -38,16 +38,19 @@ class KernelLoops:
 
     def function(self, nest: SymbolicNest, name: str) -> str:
         """The function of that name."""
+        lines = [
+            *_views(nest),
+            *(
+                f"  {each.element} {each.name}{''.join(f'[{extent}]' for extent in each.extents)};"
+                for each in self.variables
+            ),
+            *print_c.lines(self.body, 1),
+        ]
         return "\n".join(
             [
                 f"/* {self.kernel.words(nest, self.product)}. */",
-                f"static void {name}{around_name(nest.source)[1]}",
-                *_views(nest),
-                *(
-                    f"  {each.element} {each.name}{''.join(f'[{extent}]' for extent in each.extents)};"
-                    for each in self.variables
-                ),
-                *print_c.lines(self.body, 1),
+                f"static void {name}{parameter_list(nest.source)}",
+                *_with_signed_sizes(nest, lines),
                 "}",
             ]
         )
@@ -90,6 +93,16 @@ def kernel_code(
 def _local(scop: Scop) -> list[Array]:
     used = {access.array for statement in scop.statements for access in statement.accesses}
     return [each for each in scop.arrays if each.storage == "local" and not each.view_of and each.name in used]
+
+
+def _with_signed_sizes(nest: SymbolicNest, lines: list[str]) -> list[str]:
+    """The lines of a kernel where sizes without a sign are longs: in their own types ``M - 2`` wraps around."""
+    unsigned = [name for name in nest.sizes if nest.source.array(name).element.startswith("unsigned")]
+    if not unsigned:
+        return lines
+    kept = [f"  const long polydl_{name} = {name};" for name in unsigned]
+    inside = [*(f"  const long {name} = polydl_{name};" for name in unsigned), *lines]
+    return [*kept, "  {", *(f"  {line}" for line in inside), "  }"]
 
 
 def _views(nest: SymbolicNest) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from polydl.errors import OptionError
 from polydl.libraries.candidates import proved
-from polydl.libraries.chosen import ChosenLibrary, MeasuredShapes, check_integers
+from polydl.libraries.chosen import ChosenLibrary, MeasuredShapes, integers
 from polydl.libraries.measuring import ShapeMeasuring
 from polydl.libraries.shapes import Shape
 from polydl.libraries.unit import alone
@@ -22,8 +22,7 @@ def measured_further(
     Raises OptionError for a shape that lacks a size or lies outside of the ranges.
     """
     nest, product, machine, settings = library.nest, library.product, library.machine, library.settings
-    for shape in shapes:
-        _check(library, shape)
+    shapes = [_checked(library, shape) for shape in shapes]
     if top_k < 1:
         raise OptionError(f"top_k is {top_k}", remedy="at least 1")
     candidates = dict(library.candidates)
@@ -32,7 +31,7 @@ def measured_further(
         for kernel in proved(nest, product, expected, machine):
             candidates.setdefault(kernel.id, kernel)
     new = [shape for shape in shapes if shape not in library.shapes]
-    every = (*library.shapes, *(dict(shape) for number, shape in enumerate(new) if shape not in new[:number]))
+    every = (*library.shapes, *(shape for number, shape in enumerate(new) if shape not in new[:number]))
     sources = [alone(nest, product, kernel, machine) for kernel in candidates.values()]
     times = []
     scops = [library.read(shape) for shape in every]
@@ -53,8 +52,9 @@ def measured_further(
     return MeasuredShapes(every, tuple(times), candidates)
 
 
-def _check(library: ChosenLibrary, shape: Shape) -> None:
-    check_integers("refine", shape)
+def _checked(library: ChosenLibrary, shape: Shape) -> Shape:
+    """A shape of the library, in Python's own integers, which its manifest can hold."""
+    shape = integers("refine", shape)
     names = [each.name for each in library.nest.ranges]
     wrong = [each for each in library.nest.ranges if not each.low <= shape.get(each.name, 0) <= each.high]
     if set(shape) != set(names) or wrong:
@@ -62,3 +62,4 @@ def _check(library: ChosenLibrary, shape: Shape) -> None:
             f"refine: {dict(shape)} is no shape of the library",
             remedy=f"give each size a value in its range: {', '.join(map(str, library.nest.ranges))}",
         )
+    return shape

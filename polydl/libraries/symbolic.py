@@ -10,7 +10,9 @@ from math import prod
 
 import islpy as isl
 
+from polydl.frontend.macro_definitions import macro_definitions
 from polydl.frontend.open_sizes import OpenStatement, open_statements
+from polydl.frontend.source import without_comments
 from polydl.ir.affine import value_range
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Access, Statement
@@ -242,7 +244,7 @@ def _equal(one: isl.Set, other: isl.Set, context: isl.Set) -> bool:
 def _extents(scop: Scop, other: Scop, sizes: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """The extents of each array with subscripts, from its declaration among the function's parameters."""
     first, body, _ = scop.definition
-    head = scop.source[first:body]
+    head = without_comments(scop.source[first:body])
     extents = {}
     written = {access.array for statement in scop.statements for access in statement.accesses}
     for array in scop.arrays:
@@ -275,14 +277,23 @@ def _extent(text: str, here: int, there: int, scops: tuple[Scop, Scop], sizes: S
     forms = []
     for scop, value in zip(scops, (here, there), strict=True):
         fixed = {each.name: each.value for each in scop.function.parameters if each.value is not None}
-        macros = {name: int(number) for name, number in scop.defines if number.isdigit() and name not in fixed}
-        terms = sums.parsed(text, {**macros, **fixed, **dict.fromkeys(sizes)})
+        terms = sums.parsed(text, {**_macros(scop), **fixed, **dict.fromkeys(sizes)})
         form = None if terms is None else sums.written(terms)
         if form is not None and sums.value(form, fixed) == value:
             forms.append(form)
     if len(forms) == 2 and forms[0] == forms[1]:
         return forms[0]
     return str(here) if here == there and not set(sizes) & set(re.findall(r"\w+", text)) else None
+
+
+def _macros(scop: Scop) -> dict[str, int]:
+    """Macros that stand for numbers: the file's, and those of ``-D``."""
+    macros: dict[str, int] = {}
+    for each in macro_definitions(scop.source[: scop.definition[0]]):
+        terms = sums.parsed(without_comments(each.body), macros)
+        if terms is not None:
+            macros[each.name] = terms.get("", 0)
+    return {**macros, **{name: int(number) for name, number in scop.defines if number.isdigit()}}
 
 
 def _declared(head: str, name: str) -> list[str]:

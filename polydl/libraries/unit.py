@@ -8,7 +8,7 @@ from polydl.codegen import function_text, processor, team
 from polydl.codegen.conditions import condition_flags
 from polydl.codegen.header import Threads, interface
 from polydl.codegen.kept_memory import KeptMemory
-from polydl.codegen.original import compile_flags, defines, harness
+from polydl.codegen.original import compile_flags, defines, features, harness
 from polydl.codegen.passes.thread_choice import has_threads
 from polydl.codegen.support import needed
 from polydl.codegen.translation_unit import DIAGNOSTICS
@@ -87,6 +87,7 @@ def unit(
     ]
     functions = from_library(scop, called(nest.scop.statements))
     preamble = [
+        *features(scop),
         "#include <stddef.h>",
         *DIAGNOSTICS,
         *roots(scop, called(nest.scop.statements)),

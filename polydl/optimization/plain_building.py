@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from polydl.execute.build import Building
 from polydl.execute.contract import Built, ProgressCallback
 from polydl.outcome.baselines import PlainBuild
 from polydl.records.resume import Book
+from polydl.system.control_groups import usable_processors
 from polydl.system.files import temporary_directory
 
 
@@ -46,6 +46,6 @@ def plain_building(builds: Sequence[PlainBuild], book: Book | None) -> Iterator[
         yield PlainBuilding(tuple(builds))
         return
     # One core analyses meanwhile.
-    jobs = max(1, len(os.sched_getaffinity(0)) - 1)
+    jobs = max(1, usable_processors() - 1)
     with temporary_directory() as directory, Building(unknown, directory, jobs=jobs) as building:
         yield PlainBuilding(tuple(builds), building)

@@ -8,6 +8,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from polydl.contracts import Candidate, Ranker
+from polydl.errors import AnalysisError
 from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.variant import Variant
 from polydl.machine import Machine
@@ -47,12 +48,15 @@ class RankedVariants:
         )
 
     def including(self, variants: Sequence[Variant]) -> RankedVariants:
-        """These and further variants in one ranking."""
+        """These and further variants in one ranking, without those that isl gives up on."""
         known = {each.variant.id for each in self.ranking.entries}
         others = [each for each in variants if each.id not in known]
         if not others:
             return self
-        further = candidates(self.space.source, others, machine=self.machine, **self.options)
+        try:
+            further = candidates(self.space.source, others, machine=self.machine, **self.options)
+        except AnalysisError:
+            return self
         analysed = self.analysed + further
         return replace(self, analysed=analysed, ranking=self.ranker.rank(analysed, self.machine))
 

@@ -37,11 +37,14 @@ class Searching:
         self._told: dict[str, float | None] = {}
         self._improvements: list[Improvement] = []
         self._batch_seconds = 0.0
+        # Candidates, and plain builds beside the first of them, that were measured since ``_last``.
+        self._measured = 0
         self._last = elapsed()
 
-    def tell(self, tried: Sequence[Tried], _baselines: Sequence[Baseline]) -> None:
+    def tell(self, tried: Sequence[Tried], baselines: Sequence[Baseline]) -> None:
         """What was measured so far; results that were told before are passed over."""
         fresh = [each for each in tried if each.kernel.id not in self._told]
+        self._measured += len(fresh) + (0 if self._improvements else len(baselines))
         trials = [Trial(each.ranked.variant, _seconds(each)) for each in fresh]
         self._told.update((trial.variant.id, trial.seconds) for trial in trials)
         self._search.told(trials)
@@ -57,9 +60,9 @@ class Searching:
     def more(self) -> tuple[tuple[int, RankedVariant], ...]:
         """The next batch with places in the ranking; nothing once the budget is spent, or nothing is left."""
         now = self._elapsed()
-        if self._improvements:
-            self._batch_seconds = now - self._last
-        self._last = now
+        if self._measured:
+            self._batch_seconds = BATCH * (now - self._last) / self._measured
+        self._last, self._measured = now, 0
         count = self._room(now)
         for _ in range(_EMPTY if count else 0):
             proposed = [each for each in self._search.propose(count) if each.id not in self._told]
@@ -69,7 +72,7 @@ class Searching:
         return ()
 
     def _room(self, now: float) -> int:
-        """How many candidates to propose; none if even half of a batch like the last would end too late."""
+        """How many candidates to propose; none if even half of a batch like those before would end too late."""
         if self._budget.spent(now, list(self._told.values())):
             return 0
         left = self._budget.runs - len(self._told)

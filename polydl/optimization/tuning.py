@@ -19,6 +19,7 @@ from polydl.frontend.child import fork_server
 from polydl.frontend.source import read_source
 from polydl.machine import Machine
 from polydl.optimization.optimize import optimize
+from polydl.optimization.unmeasured import none_passed
 from polydl.records import answers as kept_answers
 from polydl.records.questions import question
 from polydl.report.documents import optimization_document, to_text, write_report
@@ -169,7 +170,15 @@ def _one(
     result = write_report(result, nest.directory)
     document = optimization_document(result)
     if result.winner is None:
-        return Tuned(nest, machine.cpu_id, "failed", "no candidate passed", document, False, 0.0)
+        return Tuned(
+            nest,
+            machine.cpu_id,
+            "failed",
+            none_passed(result.scop, [each.measurement for each in result.tried]),
+            document,
+            False,
+            0.0,
+        )
     failed = any(each.measurement.status != "ok" for each in result.tried)
     replaceable = kept is None or (isinstance(kept, kept_answers.Refused) and not kept.remedy)
     if digest is not None and replaceable and not failed:

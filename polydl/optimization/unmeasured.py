@@ -1,11 +1,13 @@
-"""Why the nest as it was written can't be measured, and what helps."""
+"""Why the nest as it was written can't be measured, or no candidate is right, and what helps."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from polydl.errors import ExecutionError
 from polydl.execute.contract import NO_REFERENCE
+from polydl.frontend.source import without_comments
 from polydl.ir.measurement import Measurement
 from polydl.ir.scop import Scop
 
@@ -45,3 +47,28 @@ def unmeasured(scop: Scop, baseline: Measurement) -> ExecutionError:
         line=scop.line,
         remedy=remedy,
     )
+
+
+def none_passed(scop: Scop, candidates: Sequence[Measurement]) -> str:
+    """What to say where no candidate passed, or there is none.
+
+    Candidates are called more often than the original before their results are compared.
+    """
+    if not candidates:
+        return "there is no legal variant to run"
+    text = "no candidate passed"
+    wrong = any(each.status == "wrong" for each in candidates)
+    names = " and ".join(_kept(scop)) if wrong else ""
+    if not names:
+        return text
+    return f"{text}: {scop.function.name} keeps {names} from one call to the next; make each a global or a parameter"
+
+
+def _kept(scop: Scop) -> list[str]:
+    """The static variables of the function that the region reads and writes."""
+    start, _, end = scop.definition
+    text = without_comments(scop.source[start:end])
+    read = {access.array for each in scop.statements for access in each.reads}
+    written = {access.array for each in scop.statements for access in each.writes}
+    names = [each.name for each in scop.arrays if each.storage == "function" and each.name in read & written]
+    return [name for name in names if re.search(rf"\bstatic\b[^;{{}}]*\b{name}\b", text)]

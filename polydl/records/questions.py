@@ -19,7 +19,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from polydl.inclusions import inclusions
+from polydl.inclusions import SYSTEM_FOLDERS, environment_folders, inclusions
 from polydl.machine import Machine
 from polydl.registry import GROUPS
 
@@ -44,7 +44,8 @@ def question(
     ``directory`` is that of the source file. ``compilers`` are all that may be chosen. ``options`` are all further
     options, as JSON values. ``installed`` is what ``installation`` returned, where many questions are asked at once.
     """
-    headers = _headers(source, directory, [Path(path) for path in include_directories])
+    searched = [*include_directories, *environment_folders(), *SYSTEM_FOLDERS[:1]]
+    headers = _headers(source, directory, [Path(path) for path in searched])
     installed = installation() if installed is None else installed
     if headers is None or installed is None:
         return None
@@ -73,8 +74,8 @@ def installation() -> list[str] | None:
 def _headers(source: bytes, directory: Path, others: Sequence[Path]) -> list[list[str]] | None:
     """[path, digest] of all files that the source includes, directly or not.
 
-    None if the name of an included file is computed by a macro. Headers in none of the directories belong to the
-    compiler, which is identified anyway.
+    None if the name of an included file is computed by a macro. Headers in none of the directories are the compiler's,
+    which is identified anyway, or the system's, which are taken to stay as they are.
     """
     digests: list[list[str]] = []
     seen: set[Path] = set()
