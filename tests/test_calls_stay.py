@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,9 @@ from machines import machine_with
 
 from polydl import pipeline
 from polydl.errors import IllegalVariantError
-from polydl.ir.variant import Attach, RewriteStep
+from polydl.ir.scop import Scop
+from polydl.ir.variant import Attach, RewriteStep, Variant
+from polydl.plan.apply import apply
 from polydl.plan.rewriting import rewritten
 from polydl.variants.rewrites.fuse import Fuse
 from polydl.variants.rewrites.gather import Gather
@@ -82,6 +85,70 @@ def test_marked_calls_stay_as_they_are(source: str, step: RewriteStep, tmp_path:
     assert call.has_call("S0")
     with pytest.raises(IllegalVariantError, match=r"call|contiguous floats with its loops to itself"):
         rewritten(call, (step,), numerics="fast")
+
+
+ROWS = """
+void row(float *c);
+void f(float C[16][16], const float A[16][16], const float B[16][16]) {
+#pragma scop
+  for (int i = 0; i < 16; i++) {
+MARKED(for (int j = 0; j < 16; j++) C[i][j] = 0;)
+        CALL(row(&C[i][0]);)
+  }
+  for (int i = 0; i < 16; i++)
+    for (int j = 0; j < 16; j++)
+      for (int k = 0; k < 16; k++)
+        C[i][j] += A[i][k] * B[k][j];
+#pragma endscop
+}
+"""
+
+
+def test_marked_calls_are_not_attached(tmp_path: Path) -> None:
+    variant = Variant((Attach("S0", "S1", "first"),))
+    apply(parse(tmp_path, written(ROWS, marked=False)), variant, ())
+    with pytest.raises(IllegalVariantError, match="S0 stands for a call"):
+        apply(parse(tmp_path, written(ROWS, marked=True)), variant, ())
+
+
+TAPS = """
+  for (int k = 0; k < 8; k++) for (int y = 0; y < 6; y++) for (int x = 0; x < 6; x++)
+    for (int c = 0; c < 8; c++) for (int r = 0; r < 3; r++) for (int s = 0; s < 3; s++)
+      out[k][y][x] += in[c][y + r][x + s] * flt[k][c][r][s];
+"""
+IMAGES = """
+  for (int k = 0; k < 8; k++) {
+MARKED(for (int y = 0; y < 6; y++) for (int x = 0; x < 6; x++) out[k][y][x] = VALUE;)
+        CALL(image(&out[k][0][0]);)
+  }
+"""
+
+
+def around(tmp_path: Path, nests: str, *, marked: bool) -> Scop:
+    """A convolution and what goes through its results before it or after it."""
+    source = f"""
+void image(float *out);
+void f(float out[8][6][6], const float in[8][8][8], const float flt[8][8][3][3]) {{
+#pragma scop
+{nests}
+#pragma endscop
+}}
+"""
+    return separate(parse(tmp_path, written(source, marked=marked)))
+
+
+def test_marked_calls_in_front_of_tiles_are_not_dropped(tmp_path: Path) -> None:
+    nests = IMAGES.replace("VALUE", "0") + TAPS
+    for marked in (False, True):
+        scop = rewritten(around(tmp_path, nests, marked=marked), (replace(WINOGRAD, statement="S1"),)).scop
+        assert ("S0" in [each.name for each in scop.statements]) == marked
+
+
+def test_marked_calls_are_not_applied_to_tiles(tmp_path: Path) -> None:
+    nests, step = TAPS + IMAGES.replace("VALUE", "out[k][y][x] * 2"), replace(WINOGRAD, after=("S1",))
+    rewritten(around(tmp_path, nests, marked=False), (step,))
+    with pytest.raises(IllegalVariantError, match="or calls functions"):
+        rewritten(around(tmp_path, nests, marked=True), (step,))
 
 
 def test_what_calls_compute_keeps_no_operator_from_its_product(tmp_path: Path) -> None:

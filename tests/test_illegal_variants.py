@@ -1,4 +1,4 @@
-"""Schedules of a person's own that another order of sums, of zeros or of an epilogue would make wrong."""
+"""Steps of a person's own that another order of sums, zeros or an epilogue, or reads of a copy, would make wrong."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ from polydl.ir.scop import Scop
 from polydl.ir.variant import Attach, Interchange, Parallel, Step, Tile, Unroll, UseMicrokernel, Variant
 from polydl.pipeline import apply, generate_variants, kernel, parse
 from polydl.plan.apply import Applied
+from polydl.variants.rewrites.gather import Gather
+from polydl.variants.rewrites.pack_panels import PackPanels
+from polydl.variants.rewrites.unfold import Unfold
 
 MACHINE = machine_with(2, 32)
 TWO_SUMS = "void f(double y[70], double s[1], const double x[40], const double h[30])"
@@ -107,3 +110,21 @@ def test_an_epilogue_writes_each_element_once(tmp_path: Path) -> None:
         behind = f"\n  for (int i = 0; i < 96; ++i)\n    for (int j = 0; j < 80; ++j) {target} = C[i][j] * 2.0f;"
         head = f"void f(float C[96][80], float D[96][80], float E[175], {PRODUCT})"
         assert bool(applied(read(tmp_path, head, product + behind), *steps).finished) == is_applied
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        Gather("S0", "A", ("i", "k"), (1, 1)),
+        PackPanels("S0", "A", ("k", "i")),
+        Unfold("S0", "A", 0, ("i",), (0, 1), (1, 1)),
+    ],
+    ids=lambda step: step.json_name,
+)
+def test_copies_stay_inside_of_arrays_that_are_read_under_a_condition(step: Step, tmp_path: Path) -> None:
+    head = f"void f(float C[96][80], {PRODUCT})"
+    region = PRODUCT_REGION.format(rows=96, k="0", more=" < 64; ++k")
+    before, inside = (region.replace("A[i][k]", f"(i > 0 ? A[{row}][k] : 0.0f)") for row in ("i - 1", "i"))
+    with pytest.raises(IllegalVariantError, match="under a condition: a copy would leave the array"):
+        applied(read(tmp_path, head, before), step)
+    assert applied(read(tmp_path, head, inside), step).scop.arrays[-1].storage == "local"

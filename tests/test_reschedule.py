@@ -371,6 +371,9 @@ def test_it_is_proposed_with_the_other_variants_and_described(scops: dict[str, S
     assert variant_from_json(Variant((STEP,)).to_json()) == Variant((STEP,))
     text = "lines 6, 8 in common loops t, i, tiles of 8 of t by 64 of i, wavefronts of them on threads"
     assert description(scop, STEP) == text
+    # Statements that an earlier step makes have no line of the source.
+    made = replace(STEP, statements=(STEP.statements[0], "S1_2"))
+    assert description(scop, made) == text.replace("lines 6, 8", "line 6 and S1_2")
     assert Variant((STEP,)).threaded
     assert not Variant((STEP,)).on_one_thread().threaded
 

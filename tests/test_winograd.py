@@ -386,6 +386,7 @@ def test_what_is_no_convolution_in_steps_of_one_is_left_alone(before: str, after
         (Winograd("S0", (("y", "r", 1), ("x", "s", 4)), 1), "no transform"),
         (Winograd("S0", (("y", "r", 4), ("x", "s", 4)), 4), "joined"),
         (Winograd("S0", (("y", "r", 4), ("x", "s", 4)), 1, ("c",)), "outer loops"),
+        (Winograd("S0", (("y", "r", 4), ("x", "s", 4)), 1, ("kt", "kt")), "outer loops"),
     ],
 )
 def test_a_step_that_does_not_fit_is_refused(step: Winograd, word: str, tmp_path: Path) -> None:

@@ -204,6 +204,28 @@ def test_sums_that_begin_with_what_is_no_affine_element_are_corrected_at_the_end
     assert without.statement("correct_B_sums").body.text == "-="
 
 
+def test_sums_that_are_read_where_they_begin_are_corrected_at_the_end(tmp_path: Path) -> None:
+    source = """
+void f(int C[20][26], int D[20][26], const unsigned char A[20][40], const signed char B[40][26], const int bias[26])
+{
+#pragma scop
+  for (int i = 0; i < 20; i++)
+    for (int j = 1; j < 25; j++) {
+      D[i][j] = C[i][j - 1] + C[i][j + 1];
+      C[i][j] = bias[j];
+    }
+  for (int i = 0; i < 20; i++)
+    for (int j = 1; j < 25; j++)
+      for (int k = 0; k < 40; k++)
+        C[i][j] += (A[i][k] - 7) * B[k][j];
+#pragma endscop
+}
+"""
+    scop = rewritten(parse(tmp_path, source), ()).scop
+    without = without_zero_point(scop, ZeroPoint("S2", "A"))
+    assert without.statement("S1").body == scop.statement("S1").body
+
+
 @pytest.mark.native
 def test_sums_that_a_marked_call_begins_are_corrected_at_the_end(tmp_path: Path) -> None:
     source = """

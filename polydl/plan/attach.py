@@ -65,6 +65,8 @@ def _check_links(plans: Sequence[NestPlan], steps: Sequence[Attach]) -> None:
 
 def _follower(scop: Scop, heavy: NestPlan, light: NestPlan, step: Attach, position: int) -> tuple[int, NestPlan]:
     """Up to which loop the light nest shares those of the heavy one, and its plan."""
+    if light.nest.call is not None:
+        raise IllegalVariantError(f"{step.statement} stands for a call, which would run in each iteration")
     shared = light.nest.depth
     one, other = (scop.statement(nest.nest.statements[0]) for nest in (heavy, light))
     pairs = aligned_loops(one, other, shared)

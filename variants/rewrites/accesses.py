@@ -8,7 +8,7 @@ from math import prod
 from random import Random
 
 from polydl.errors import IllegalVariantError
-from polydl.ir.affine import Affine, iterator_form
+from polydl.ir.affine import Affine, iterator_form, value_range
 from polydl.ir.construct import fresh_name, make_access
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Access, Statement
@@ -16,11 +16,18 @@ from polydl.variants.rewrites.copies import complete_from, dimension_groups, joi
 
 
 def only_read(scop: Scop, statement: Statement, array: str) -> Access:
-    """The one access of a statement to an array that nothing writes any more. Raises IllegalVariantError."""
+    """The one access of a statement to an array that nothing writes any more, inside of it in all iterations.
+
+    A copy reads the array where a condition of ``?:`` keeps the statement from it. Raises IllegalVariantError.
+    """
     check_reads_itself(scop, statement, array)
     reads = [access for access in statement.reads if access.array == array]
     if len(reads) != 1 or reads[0].subscripts is None or statement.box is None:
         raise IllegalVariantError(f"{statement.name} does not read `{array}` once, with affine subscripts")
+    extents = scop.array(array).extents
+    ranges = [value_range(form, statement.box) for form in reads[0].subscripts]
+    if any(low < 0 or high >= extent for (low, high), extent in zip(ranges, extents, strict=True)):
+        raise IllegalVariantError(f"{statement.name} reads `{array}` under a condition: a copy would leave the array")
     complete_from(scop, statement, scop.array(array))
     return reads[0]
 

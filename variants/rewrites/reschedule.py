@@ -150,11 +150,12 @@ class RescheduleRewrite:
         return replace(step, sizes=sizes, wavefront=draw.random() < 0.5)
 
     def describe(self, scop: Scop, step: Reschedule) -> str:
-        lines = sorted({scop.statement(name).line for name in step.statements})
+        lines = sorted({each.line for each in scop.statements if each.name in step.statements})
+        made = [name for name in step.statements if name not in {each.name for each in scop.statements}]
         tiles = " by ".join(f"{size} of {loop}" for loop, size in zip(step.loops, step.sizes, strict=True) if size > 1)
-        where = f"line{'' if len(lines) == 1 else 's'} {', '.join(map(str, lines))}"
+        where = [f"line{'' if len(lines) == 1 else 's'} {', '.join(map(str, lines))}"] if lines else []
         wavefront = ", wavefronts of them on threads" if step.wavefront else ""
-        return f"{where} in common loops {', '.join(step.loops)}, tiles of {tiles}{wavefront}"
+        return f"{' and '.join([*where, *made])} in common loops {', '.join(step.loops)}, tiles of {tiles}{wavefront}"
 
 
 RESCHEDULE = RescheduleRewrite()

@@ -300,7 +300,7 @@ def _together(names: Sequence[str], common: Sequence[int]) -> list[SharedLoops]:
 
 
 def zeroing(scop: Scop, statement: Statement, output: Access) -> Statement | None:
-    """The statement, if there is one, that sets to zero just what the other adds to, with no other use in between."""
+    """The statement, no marked call, that sets to zero just what the other adds to, with no other use in between."""
     memory = scop.array(output.array).memory
     earlier = [
         each
@@ -310,7 +310,9 @@ def zeroing(scop: Scop, statement: Statement, output: Access) -> Statement | Non
     if not earlier:
         return None
     last = max(earlier, key=lambda other: other.betas[0])
-    if not has_loops_alone(scop, last) or not sets_to_zero(last) or len(last.accesses) != 1:
+    if not has_loops_alone(scop, last) or scop.has_call(last.name):
+        return None
+    if not sets_to_zero(last) or len(last.accesses) != 1:
         return None
     written = last.writes[0]
     same = written.array == output.array

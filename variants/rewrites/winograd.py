@@ -178,7 +178,7 @@ def winograd(scop: Scop, step: Winograd) -> Scop:
         raise IllegalVariantError(f"{step.columns} of {len(columns)} loops can't be joined")
     shared = [names.index(loop) for loop in step.shared if loop in names]
     over = columns[: -step.columns] if set(shared) & set(columns) else [x for x in conv.filters if x != conv.sum_loop]
-    if len(shared) != len(step.shared) or not set(shared) <= set(over):
+    if len({*shared}) != len(step.shared) or not set(shared) <= set(over):
         raise IllegalVariantError(f"{list(step.shared)} are not outer loops over the filters, nor over the image")
     once = visits_once(scop, statement, conv.form.c)
     if step.after and not once:
@@ -213,7 +213,7 @@ def _after(
     for name in names:
         light = scop.statement(name)
         pairs = loops_alike(statement, light)
-        if pairs is None or called([light]):
+        if pairs is None or called([light]) or scop.has_call(name):
             raise IllegalVariantError(
                 f"{name} does not go through all of what {statement.name} writes, and as it does, or calls functions"
             )

@@ -295,7 +295,8 @@ class _Nest:
 def _first_values(scop: Scop, product: Statement) -> Statement | None:
     """The statement that sets each sum once, to what nothing writes later, and is the last to touch it before.
 
-    None where a marked call does that, which can't be told to set it to something else.
+    None where a marked call does that, which can't be told to set it to something else, and where a statement that
+    shares loops with it may read the sums in between.
     """
     memory = scop.array(product.writes[0].array).memory
     users = [
@@ -311,7 +312,9 @@ def _first_values(scop: Scop, product: Statement) -> Statement | None:
     sets = last.body.kind == "op" and last.body.text == "=" and last.writes[0].array == product.writes[0].array
     own = [access for access in last.accesses if scop.array(access.array).memory == memory]
     kept = not any(later_writer(scop, last, scop.array(access.array)) for access in last.reads)
-    if not sets or len(own) > 1 or not kept or sets_to_zero(last) or scop.has_call(last.name):
+    if not has_loops_alone(scop, last) or scop.has_call(last.name):
+        return None
+    if not sets or len(own) > 1 or not kept or sets_to_zero(last):
         return None
     return last if written.is_injective() and written.range().is_equal(all_sums) else None
 
