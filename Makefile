@@ -11,7 +11,8 @@ SUITE ?= resnet
 THREADS ?= 1
 
 BIN := .venv/bin
-PYTEST := $(BIN)/pytest --numprocesses auto --dist worksteal
+# One more than there are processors, since tests wait for what they start and stop.
+PYTEST := $(BIN)/pytest --numprocesses $(shell expr $$(nproc) + 1) --dist worksteal
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install
 FOLDERS := variants microkernels ranking fusion
 # Of these files, what needs no compiler.

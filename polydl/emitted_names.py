@@ -19,6 +19,15 @@ _KEYWORDS = frozenset((
     "for", "goto", "if", "inline", "int", "long", "main", "register", "restrict", "return", "short", "signed", "sizeof",
     "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while",
 ))
+#: what may be a name in C17, and not in C++, in C23 or in gcc's C
+OTHER_KEYWORDS = frozenset((
+    "alignas", "alignof", "and", "and_eq", "asm", "bitand", "bitor", "bool", "catch", "char8_t", "char16_t", "char32_t",
+    "class", "co_await", "co_return", "co_yield", "compl", "concept", "const_cast", "consteval", "constexpr",
+    "constinit", "decltype", "delete", "dynamic_cast", "explicit", "export", "false", "friend", "mutable", "namespace",
+    "new", "noexcept", "not", "not_eq", "nullptr", "operator", "or", "or_eq", "private", "protected", "public",
+    "reinterpret_cast", "requires", "static_assert", "static_cast", "template", "this", "thread_local", "throw", "true",
+    "try", "typeid", "typename", "typeof", "typeof_unqual", "using", "virtual", "wchar_t", "xor", "xor_eq",
+))
 # fmt: on
 # What headers of the C library define besides functions, and what the compiler does.
 _OF_HEADERS = re.compile(
@@ -47,7 +56,7 @@ class Naming:
     prefix: str = ""
 
     def of(self, function: str) -> str:
-        """The name under which a function of the source is exported. Raises OptionError for what C can't have."""
+        """The name that a function of the source is exported under. Raises OptionError for what C or C++ can't have."""
         exported = self.prefix + (self.name or function)
         if exported == function:
             return exported
@@ -55,7 +64,7 @@ class Naming:
         remedy = f"write {option} fast_{function if self.name else ''}"
         if not _IDENTIFIER.fullmatch(exported):
             raise OptionError(f"{option}: {exported!r} is no C identifier", remedy=remedy)
-        if exported in _KEYWORDS or _RESERVED.match(exported):
+        if exported in _KEYWORDS | OTHER_KEYWORDS or _RESERVED.match(exported):
             raise OptionError(f"{option}: {exported} is reserved", remedy=remedy)
         if _OF_HEADERS.fullmatch(exported) or _is_in_c_library(exported):
             raise OptionError(f"{option}: {exported} is a name of the C library", remedy=remedy)

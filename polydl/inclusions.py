@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,6 +12,10 @@ _SPACE = r"(?:[ \t]|\\\r?\n)*"
 _DIRECTIVE = re.compile(
     rf'^[ \t]*#{_SPACE}(include|include_next|import|embed)\b{_SPACE}(?:"([^"\n]+)"|<([^>\n]+)>|[^\n]*)', re.MULTILINE
 )
+#: Where the system's headers are: those that are installed by hand, and those of its packages.
+SYSTEM_FOLDERS = ("/usr/local/include", "/usr/include")
+# By which compilers find headers in further folders, the first of these first.
+_FOLDERS = ("CPATH", "C_INCLUDE_PATH")
 
 
 @dataclass(frozen=True)
@@ -34,3 +39,12 @@ def inclusions(text: str) -> Iterator[Inclusion]:
     for directive in _DIRECTIVE.finditer(text):
         kind, quoted, in_brackets = directive.groups()
         yield Inclusion(kind, quoted or in_brackets, quoted is not None, directive.start(), directive[0])
+
+
+def environment_folders() -> list[str]:
+    """The folders behind those of ``-I`` in which the environment has compilers look for headers.
+
+    Compilers take those of the system, such as /usr/include, as if they weren't named.
+    """
+    named = (folder for variable in _FOLDERS for folder in os.environ.get(variable, "").split(os.pathsep) if folder)
+    return [folder for folder in dict.fromkeys(named) if os.path.realpath(folder) not in SYSTEM_FOLDERS]

@@ -67,6 +67,11 @@ def returned_type(name: str) -> str | None:
     return known.element if known is not None else None
 
 
+def is_continuous(name: str) -> bool:
+    """Whether a function's result changes little where its arguments do, as far as one knows without its body."""
+    return name in CONVERSIONS or (name not in _ROUNDED_TO_INTEGERS and returned_type(name) is not None)
+
+
 def arguments(name: str) -> int:
     """How many arguments a function of libmvec takes."""
     known = _known(name)

@@ -8,9 +8,14 @@ from pathlib import Path
 
 import pytest
 from golden_code import Case, generated
+from machines import machine_with
 from packed_nest import packed_case
 
+from polydl import pipeline
+from polydl.codegen.original import original
+from polydl.codegen.plain_unit import plain_unit
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.variant import Variant
 
 pytestmark = pytest.mark.native
 
@@ -47,6 +52,40 @@ def test_what_keeps_memory_runs_in_each_standard(tmp_path: Path, standard: str) 
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert subprocess.run([tmp_path / "main"], check=False, timeout=60).returncode == 0
+
+
+GNU = """\
+#include <math.h>
+void f(float x[64])
+{
+#pragma scop
+  for (int i = 0; i < 64; ++i)
+    x[i] = expf(x[i]) * M_PIf;
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "defines"),
+    [
+        ("#define _GNU_SOURCE\n", {}),
+        ("#define _GNU_SOURCE 1 // for M_PIf\n", {}),
+        ("// #define _GNU_SOURCE 0 no\n#define _GNU_SOURCE \\\n (1)\n", {}),
+        ("#ifndef _GNU_SOURCE\n#define _GNU_SOURCE\n#endif\n", {"_GNU_SOURCE": "2"}),
+        ("", {"_GNU_SOURCE": "1"}),
+    ],
+)
+def test_headers_declare_what_the_source_asks_for(before: str, defines: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "nest.c").write_text(before + GNU)
+    scop = pipeline.parse(tmp_path / "nest.c", defines=defines)
+    applied = pipeline.apply(scop, Variant(()), machine=machine_with(1, 32))
+    units = (pipeline.kernel(applied, 32), plain_unit(scop, original(scop), "", "f", directed=False))
+    for kernel in units:
+        (tmp_path / "emitted.c").write_text(kernel.c)
+        command = [str(Toolchain.find().path), "-Wall", "-Werror", "-fopenmp", "-fsyntax-only", "emitted.c"]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.slow

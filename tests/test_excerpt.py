@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from polydl.codegen.function_text import head, parameter_list
 from polydl.ir.scop import Scop
 from polydl.pipeline import parse
 
@@ -139,6 +140,31 @@ def parse_again(folder: Path, source: str) -> bool:
     again = folder / "again.c"
     again.write_text(source)
     return parse(again, function="f").source == source
+
+
+@pytest.mark.parametrize(
+    ("specifiers", "kept"),
+    [
+        ("static inline __attribute__((always_inline)) void", "void"),
+        ('__attribute__((visibility("hidden"))) void', "void"),
+        ("extern inline __attribute__((noinline, gnu_inline)) void", "__attribute__((noinline, )) void"),
+        ("__attribute__((__always_inline__, cold)) inline void", "__attribute__((cold)) void"),
+        ("__attribute__((unused)) static void", "__attribute__((unused)) void"),
+    ],
+)
+def test_nothing_keeps_other_files_from_calling_the_function(specifiers: str, kept: str, tmp_path: Path) -> None:
+    nest = "f(float a[8])\n{\n#pragma scop\n  for (int i = 0; i < 8; i++)\n    a[i] += 1;\n#pragma endscop\n}\n"
+    (tmp_path / "nest.c").write_text(f"{specifiers} {nest}")
+    assert head(parse(tmp_path / "nest.c")).startswith(f"{kept} f(")
+
+
+@pytest.mark.parametrize("name", ["(f)", "((f) /* ( */ )"])
+def test_the_name_may_be_in_parentheses(name: str, tmp_path: Path) -> None:
+    nest = f"static void {name}(float a[8])\n{{\n  for (int i = 0; i < 8; i++)\n    a[i] += 1;\n}}\n"
+    (tmp_path / "nest.c").write_text(nest)
+    scop = parse(tmp_path / "nest.c")
+    assert head(scop) == f"void {name}(float a[8])\n{{"
+    assert parameter_list(scop) == "(float a[8])\n{"
 
 
 def test_what_clang_would_refuse_is_not_left_out(tmp_path: Path) -> None:

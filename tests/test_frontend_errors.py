@@ -121,6 +121,17 @@ def test_names_in_headers_of_the_users_own(line: str, directive: str, tmp_path: 
     assert parse(path, include_directories=[header.parent]).arrays[0].name == "a"
 
 
+def test_a_header_that_asks_for_more_of_the_c_library_than_the_file(tmp_path: Path) -> None:
+    (tmp_path / "own.h").write_text("#define _GNU_SOURCE\n#include <math.h>\n")
+    path = tmp_path / "nest.c"
+    path.write_text('#include "own.h"\nvoid f(float a[8]) {\n  for (int i = 0; i < 8; i++) a[i] *= M_PIf;\n}\n')
+    with pytest.raises(errors.SourceError, match="`M_PIf` is not declared where") as raised:
+        parse(path)
+    assert raised.value.remedy == "define _GNU_SOURCE in the file itself, before it includes anything"
+    path.write_text(f"#define _GNU_SOURCE\n{path.read_text()}")
+    assert parse(path).arrays[0].name == "a"
+
+
 def test_headers_may_declare_what_belongs_to_others(tmp_path: Path) -> None:
     (tmp_path / "libxsmm_source.h").write_text("static inline int libxsmm_own(void) { return 0; }\n")
     (tmp_path / "own.h").write_text(

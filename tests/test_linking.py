@@ -322,9 +322,10 @@ target_link_libraries(both PRIVATE polydl::conv polydl::sgemm)
     ("name", "prefix", "reason"),
     [("two words", "", "no C identifier"), ("", "1", "no C identifier"), ("int", "", "reserved"),
      ("x", "polydl_", "reserved"), ("", "__", "reserved"), ("printf", "", "printf is a name of the C library"),
+     ("class", "", "reserved"), ("asm", "", "reserved"), ("ptr", "null", "reserved"), ("typeof", "", "reserved"),
      ("tanh", "", "of the C library"), ("cpy", "mem", "of the C library"), ("size_t", "", "of the C library")],
 )  # fmt: skip
-def test_names_that_c_can_not_have(name: str, prefix: str, reason: str) -> None:
+def test_names_that_c_or_cpp_can_not_have(name: str, prefix: str, reason: str) -> None:
     with pytest.raises(OptionError, match=reason) as raised:
         Naming(name, prefix).of("product")
     assert raised.value.remedy == ("write --name fast_product" if name else "write --prefix fast_")

@@ -260,6 +260,33 @@ def test_products_and_quotients_that_become_integers_are_those_of_the_source() -
             assert c(reciprocals.run(factors.run(vectorize.run(ir, known), known), known)) == c(ir)
 
 
+def test_products_and_quotients_that_are_compared_or_rounded_are_those_of_the_source() -> None:
+    """``s * (1 / s)`` may be less than one."""
+    known = context(*ARRAYS, S=UPDATE)
+
+    def changes(value: Expr) -> bool:
+        ir = (loop("j", 1, 89, sets("S", at("s", "j"), value)),)
+        return c(reciprocals.run(factors.run(vectorize.run(ir, known), known), known)) != c(ir)
+
+    for real in (times(at("a"), at("A", "i", "j"), at("r", "i")), Binary("/", at("x", "j"), at("a"))):
+        test = Binary(">=", real, Integer(1))
+        for kept in (
+            Conditional(test, Integer(1), Integer(0)),
+            Conditional(test, real, Integer(0)),
+            Conditional(test, Binary("+", real, Integer(1)), Integer(0)),
+            Conditional(Binary("&&", at("x", "j"), test), Integer(1), Integer(0)),
+            Unary("!", real),
+            Apply("rintf", (real,)),
+            Apply("nearbyint", (real,)),
+            # What the source's own functions do isn't known here.
+            Apply("step", (real,)),
+        ):
+            assert not changes(kept)
+        choice = Conditional(Binary(">", at("x", "j"), Integer(0)), real, Integer(0))
+        for changed in (choice, Apply("expf", (real,)), Apply("float_to_bfloat16", (real,))):
+            assert changes(changed)
+
+
 def test_products_stay_that_are_short_or_of_several_types() -> None:
     known = context(*ARRAYS, S=UPDATE)
     for product in (times(at("a"), at("x", "j")), times(at("d"), at("A", "i", "j"), at("r", "i"))):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -229,6 +230,30 @@ def test_the_header_has_both_functions(tmp_path: Path) -> None:
     ):
         assert line in text
     assert "32,768 bytes" in " ".join(text.split())
+
+
+CPP = """\
+_Bool f(float *restrict new, float new_[32], const _Bool bool[32], const float (*restrict this)[32])
+{
+#pragma scop
+  for (int i = 0; i < 32; i++)
+    new[i] = bool[i] * this[i][i] + new_[i];
+#pragma endscop
+  return 1;
+}
+"""
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("compiler", ["gcc -x c", "g++ -x c++ -std=c++11"])
+def test_the_header_is_c_and_cpp(compiler: str, tmp_path: Path) -> None:
+    scop = with_constants(parse(tmp_path, CPP), ["this", "bool"])
+    text = header(pipeline.kernel(pipeline.apply(scop, Variant(()), machine=MACHINE), 32).interface)
+    assert "bool f(float *new__, float new_[32], const bool bool_[32], const float (*this_)[32]);" in text
+    (tmp_path / "f.h").write_text(text)
+    command = [*compiler.split(), "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-include", "f.h", "/dev/null"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_code_without_constants_has_none_of_it(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ READERS = {
     },
     "polydl.inclusions": {
         "polydl.execute.own_headers",
+        "polydl.frontend.feature_macros",
         "polydl.frontend.includes",
         "polydl.records.questions",
     },

@@ -31,6 +31,7 @@ HEAD = "void f(float a[64], const float b[64], const int c[64])\n{\n"
 LOOP = "  for (int i = 0; i < 64; ++i)\n"
 SCALED = f"{LOOP}    a[i] = 2 * b[i];\n"
 MARKED = f"#pragma scop\n{SCALED}#pragma endscop\n"
+SHARED = f"#pragma omp for\n{LOOP}"
 TIMED = f"#include <time.h>\n{HEAD}  long t = time(0);\nLOOPS  t = clock() - t;\n}}\n"
 CASES = {
     "a call behind loops": Case(
@@ -162,6 +163,50 @@ CASES = {
         f"#define kind 0\nvoid f(float a[64])\n{{\n{LOOP}"
         "    if (kind == 0)\n      a[i] = 1;\n    else\n      a[i] = 2;\n}\n",
     ),
+    "a loop behind a label": Case(
+        f"{HEAD}  switch (c[0]) {{\n  case 0:\n{SCALED}  }}\n}}\n",
+        "pet can't model loops right behind a label",
+        "case 0:",
+        "put them into braces of their own there, with #pragma scop and #pragma endscop inside",
+        f"{HEAD}  switch (c[0]) {{\n  case 0: {{\n{MARKED}  }}\n  }}\n}}\n",
+    ),
+    "a loop for the threads of a block around it": Case(
+        f"#include <omp.h>\n{HEAD}#pragma omp parallel\n  {{\n    int id = omp_get_thread_num();\n"
+        f"{MARKED.replace(LOOP, SHARED)}    (void)id;\n  }}\n}}\n",
+        "the region lies in the block of an OpenMP directive",
+        "#pragma omp for",
+        "put #pragma scop in front of the directive",
+        f"{HEAD}#pragma scop\n#pragma omp parallel\n  {{\n{SHARED}    a[i] = 2 * b[i];\n  }}\n#pragma endscop\n}}\n",
+    ),
+    "a loop without marks for the threads of a block around it": Case(
+        f'#include <stdio.h>\n#define TEAM _Pragma("omp parallel")\n{HEAD}  TEAM {{\n    puts("thread");\n'
+        f"{SHARED}    a[i] = 2 * b[i];\n  }}\n}}\n",
+        "the region lies in the block of an OpenMP directive",
+        "#pragma omp for",
+        "or end the parallel block before the loops",
+        f'#include <stdio.h>\n{HEAD}#pragma omp parallel\n  {{\n    puts("thread");\n  }}\n'
+        f"#pragma omp parallel\n  {{\n{SHARED}    a[i] = 2 * b[i];\n  }}\n}}\n",
+    ),
+    "a copy of memory": Case(
+        f"#include <string.h>\n{HEAD}{LOOP[:-1]} {{\n    a[i] = b[i];\n    memcpy(a, b, 4);\n  }}\n}}\n",
+        "the call of memcpy can't be modelled",
+        "memcpy(a, b, 4)",
+        "write the loop that it stands for",
+        f"{HEAD}{LOOP[:-1]} {{\n    a[i] = b[i];\n    for (int j = 0; j < 1; ++j)\n      a[j] = b[j];\n  }}\n}}\n",
+    ),
+    "a function that reads an array": Case(
+        f"static float twice(const float *p, int i) {{ return 2 * p[i]; }}\n{HEAD}{LOOP}    a[i] = twice(b, i);\n}}\n",
+        "the call of twice can't be modelled: it takes the array p, and which elements it reads isn't known",
+        "twice(b, i)",
+        "write in its place what it returns, or make it a macro",
+        f"#define twice(p, i) (2 * (p)[i])\n{HEAD}{LOOP}    a[i] = twice(b, i);\n}}\n",
+    ),
+    "a macro that counts under a condition": Case(
+        f"#define COUNT(n) (n)++\n{HEAD.replace('float a', 'int a')}{LOOP}    if (b[i] > 0) COUNT(a[0]);\n}}\n",
+        "the condition depends on data",
+        "if (b[i] > 0)",
+        "write the choice as an expression",
+    ),
     "a parameter that is an enumeration": Case(
         f"enum kind {{ ONE }};\nvoid f(float a[64], enum kind kind)\n{{\n{LOOP}    a[i] = kind;\n}}\n",
         "kind is an enumeration",
@@ -213,6 +258,15 @@ def test_the_remedy_is_to_the_point_and_true(case: Case, tmp_path: Path) -> None
     if case.mended:
         path.write_text(case.mended)
         assert parse(path).statements
+
+
+def test_a_function_of_a_header_that_reads_an_array_is_to_be_defined_in_the_file(tmp_path: Path) -> None:
+    (tmp_path / "twice.h").write_text("static float twice(const float *p, int i) { return 2 * p[i]; }\n")
+    path = tmp_path / "nest.c"
+    path.write_text(f'#include "twice.h"\n{HEAD}{LOOP}    a[i] = twice(b, i);\n}}\n')
+    with pytest.raises(PolydlError, match="its body is in another file; define it in this one") as raised:
+        parse(path)
+    assert "make it a macro" not in str(raised.value.remedy)
 
 
 def test_the_folder_of_a_header_is_named(tmp_path: Path) -> None:

@@ -157,9 +157,9 @@ random_numbers = st.randoms(use_true_random=True)
 relaxed = settings(suppress_health_check=list(HealthCheck))
 
 
-@parametrized("examples", [50, 1300], quick=1)
+@parametrized("examples", [50, 650], quick=1)
 def test_boxes(examples: int) -> None:
-    """Enumeration, isl, the closed form of one and of many schedules; 1,000 nests of 1,300 are distinct and counted."""
+    """Enumeration, isl, the closed form of one and of many schedules; ten of thirteen nests are distinct."""
     covered = Coverage()
 
     @settings(relaxed, max_examples=examples)

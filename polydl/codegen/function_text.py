@@ -15,8 +15,14 @@ from polydl.vector_functions import called
 _OWN_PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop|polydl)\b(.*\\\n)*.*\n?", re.MULTILINE)
 
 _BLANKS = r"(?:\s|/\*.*?\*/|//[^\n]*)*"
-# Specifiers with which no other file can call a function.
-_HIDING = re.compile(r"\b(?:static|inline|__inline|__inline__|extern)\b\s*")
+_CLOSED = rf"{_BLANKS}\)"
+# Specifiers with which no other file can call a function, and attributes that do the same or ask for such specifiers.
+_HIDING = re.compile(
+    r"\b(?:static|inline|__inline|__inline__|extern)\b\s*"
+    r"|\b(?:__)?(?:always_inline|gnu_inline)(?:__)?\b\s*(?:,\s*)?"
+    r'|\b(?:__)?visibility(?:__)?\s*\(\s*"(?:hidden|internal)"\s*\)\s*(?:,\s*)?'
+)
+_NO_ATTRIBUTES = re.compile(r"\b__attribute(?:__)?\s*\(\s*\([\s,]*\)\s*\)\s*")
 
 
 def region(scop: Scop, source: str = "") -> str:
@@ -82,18 +88,23 @@ def copied(scop: Scop, name: str, tuned: Sequence[str], attributes: str = "") ->
 
 
 def head(scop: Scop) -> str:
-    """The source's function up to its opening brace, without ``static`` and ``inline``: other files are to call it."""
+    """The source's function up to its opening brace, without what keeps other files from calling it."""
     before_name, behind_name = around_name(scop)
-    return f"{_HIDING.sub('', before_name)}{scop.function.name}{behind_name}"
+    return f"{_NO_ATTRIBUTES.sub('', _HIDING.sub('', before_name))}{scop.function.name}{behind_name}"
 
 
 def around_name(scop: Scop) -> tuple[str, str]:
     """What is in front of the name of the source's function, and what is behind it up to the opening brace."""
     first, inside, _ = scop.definition
     text = scop.source[first:inside]
-    named = re.search(rf"\b{re.escape(scop.function.name)}\b(?={_BLANKS}\()", text, re.DOTALL)
-    assert named is not None, "the front-end takes no function that a macro names"
+    named = re.search(rf"\b{re.escape(scop.function.name)}\b(?=(?:{_CLOSED})*{_BLANKS}\()", text, re.DOTALL)
+    assert named is not None, "the front-end takes no function whose name or parameters a macro writes"
     return text[: named.start()], text[named.end() :]
+
+
+def parameter_list(scop: Scop) -> str:
+    """What ``around_name`` has behind the name, without parentheses that are round the name: ``(f)(int n)``."""
+    return re.sub(rf"\A(?:{_CLOSED})+", "", around_name(scop)[1], flags=re.DOTALL)
 
 
 def before(scop: Scop) -> list[str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from polydl.codegen.kept_memory import KeptMemory
 from polydl.codegen.team import ALL_THREADS
+from polydl.emitted_names import OTHER_KEYWORDS
 from polydl.errors import UnsupportedConstructError
 from polydl.ir.interface import Clause, Interface, PreparedCalls
 from polydl.ir.scop import Parameter, Scop
@@ -207,10 +208,22 @@ def _steps(content: Interface) -> list[str]:
     return [
         "/* The same in two steps: the constants are prepared once, in a buffer of the caller's, and used often. */",
         f"size_t {content.prepared_bytes}(void);",
-        f"{content.prepared.prepare};",
-        f"{content.prepared.run};",
+        f"{_for_both(content.prepared.prepare)};",
+        f"{_for_both(content.prepared.run)};",
         "",
     ]
+
+
+def _for_both(declared: str) -> str:
+    """A prototype of C as C++ takes it, too: parameters that are keywords there get other names."""
+    before, bracket, parameters = re.sub(r"\brestrict ", "", declared).partition("(")
+    words = set(re.findall(r"\w+", declared))
+    for word in words & OTHER_KEYWORDS:
+        name = f"{word}_"
+        while name in words:
+            name += "_"
+        parameters = re.sub(rf"\b{word}\b", name, parameters)
+    return re.sub(r"\b_Bool\b", "bool", f"{before}{bracket}{parameters}")
 
 
 def header(content: Interface) -> str:
@@ -224,6 +237,7 @@ def header(content: Interface) -> str:
             clause.text, _WIDTH, initial_indent=f"{clause.topic:{len(indent)}}", subsequent_indent=indent
         )
     ]
+    declared = _for_both(content.prototype)
     lines = [
         f"#ifndef {guard}",
         f"#define {guard}",
@@ -233,11 +247,12 @@ def header(content: Interface) -> str:
         " */",
         "",
         *(["#include <stddef.h>", ""] if content.prepared is not None else []),
+        *(["#ifndef __cplusplus", "#include <stdbool.h>", "#endif", ""] if re.search(r"\bbool\b", declared) else []),
         "#ifdef __cplusplus",
         'extern "C" {',
         "#endif",
         "",
-        f"{content.prototype};",
+        f"{declared};",
         "",
         *_steps(content),
         "/* Frees what the calling thread keeps. Its next call allocates it again. */",

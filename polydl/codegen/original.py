@@ -77,6 +77,11 @@ def defines(scop: Scop) -> str:
     return "".join(f"#define {name} {value}\n" for name, value in scop.defines if name not in bound)
 
 
+def features(scop: Scop) -> list[str]:
+    """C before the headers of generated code: what of ``defines`` and of the source's own has them declare more."""
+    return [f"#define {name} {value}".rstrip() for name, value in scop.features]
+
+
 def compile_flags(scop: Scop) -> tuple[str, ...]:
     """What the nest needs beyond the flags of every kernel."""
     return (*include_flags(scop), *(("-fwrapv",) if wraps(scop) else ()))

@@ -32,6 +32,9 @@ _NAMES = re.compile(
     r"(?:(?:parallel|for|simd|sections|loop|master|masked|taskloop)\b(?:[ \t]|\\\n)*)+"
 )
 _NUMBERED = re.compile(r"\bnum_threads[ \t]*\(")
+_ADDED = re.compile(r"\bomp[ \t]+(?!simd\b).*\breduction[ \t]*\(", re.DOTALL)
+# What ``_Pragma``, or a macro that makes a string of its argument for that, has of a directive.
+_WRITTEN = re.compile(r'["(]\s*(omp\b[^")]*)')
 _HEAD = re.compile(r"\bfor\s*\(")
 _NAME = r"[A-Za-z_]\w*"
 _START = re.compile(rf"\s*(?:{_NAME}\s+)*({_NAME})\s*=")
@@ -44,6 +47,11 @@ _DECLARATION = re.compile(
 )
 _FLAT_HEAD = re.compile(r"\bfor\s*\([^()]*\)")
 _GROUP, _BLOCK = re.compile(r"\([^();]*\)|\[[^\[\];]*\]"), re.compile(r"\{[^{}]*\}")
+_DEFINITION = re.compile(rf"^[ \t]*#[ \t]*define[ \t]+({_NAME})((?:[^\\\n]|\\.)*)", re.DOTALL | re.MULTILINE)
+# What begins a loop, or assigns.
+_SETTING = re.compile(r"\bfor\b|\+\+|--|<<=|>>=|(?<![=!<>])=(?!=)")
+# Where brackets are left out: a name that is a whole statement, as macros are.
+_ALONE = re.compile(rf"(?:[;{{}}]|\b(?:if|else)\b)\s*{_NAME}\s*[;}}]")
 
 
 @dataclass(frozen=True)
@@ -64,11 +72,14 @@ def with_parallel_loops(scop: Scop, dependences: Sequence[Dependence], threads: 
 
     A loop with fewer iterations than there are ``threads`` is passed over for those inside of it, if one of them may
     run in parallel and has more. The region's own OpenMP directives go. None where no loop is proved parallel, where
-    the region's own directives stand before the same loops, where it has directives of other kinds, or where it isn't
-    known how text and model belong together. Raises AnalysisError when isl's quota is used up.
+    the region's own directives stand before the same loops, where it has directives of other kinds, where the source
+    has some as ``_Pragma``, or where it isn't known how text and model belong together, or what macros set. Raises
+    AnalysisError when isl's quota is used up.
     """
     first, last = scop.region
     if _DIRECTIVE.search(scop.source[first:last]):
+        return None
+    if _unplaced(scop.source):
         return None
     text = _blanked(scop.source)
     lines = range(scop.line, scop.line_at(last) + 1)
@@ -117,6 +128,8 @@ def own_threads(scop: Scop, threads: int) -> int:
     A directive before a loop with fewer iterations occupies no more threads than these. One that isn't before a loop
     whose iterations are known counts as if it occupied all.
     """
+    if any(_PARALLEL.search(text) for text in _unplaced(scop.source)):
+        return threads
     text = _blanked(scop.source)
     first, last = scop.region
     known = {loop.start: iterations for loop, iterations in _iterations(scop, _loops(text, first, last), 0)}
@@ -133,8 +146,13 @@ def own_threads(scop: Scop, threads: int) -> int:
 
 
 def makes_threads(scop: Scop, *, inside: bool) -> bool:
-    """Whether an OpenMP directive of the source, ``inside`` its region or outside of it, makes threads."""
+    """Whether an OpenMP directive of the source, ``inside`` its region or outside of it, makes threads.
+
+    One that is written as ``_Pragma`` counts as outside of it.
+    """
     first, last = scop.region
+    if not inside and any(_PARALLEL.search(text) for text in _unplaced(scop.source)):
+        return True
     return any(
         _PARALLEL.search(each.text) is not None and (first <= each.start < last) == inside
         for each in _directives(scop.source)
@@ -143,7 +161,12 @@ def makes_threads(scop: Scop, *, inside: bool) -> bool:
 
 def numbers_threads(scop: Scop) -> bool:
     """Whether an OpenMP directive of the source says how many threads take part."""
-    return any(_NUMBERED.search(each.text) is not None for each in _directives(scop.source))
+    return any(_NUMBERED.search(text) is not None for text in _texts(scop.source))
+
+
+def adds_up(scop: Scop) -> bool:
+    """Whether an OpenMP directive of the source makes sums of parts, but for those of vectors."""
+    return any(_ADDED.search(text) is not None for text in _texts(scop.source))
 
 
 @dataclass(frozen=True)
@@ -165,6 +188,16 @@ def _directives(source: str) -> Iterator[_Own]:
             code = re.compile(r"\S|\Z").search(blanked, match.end())
             text = match.group().replace("\\\n", " ")
             yield _Own(match.start(), min(match.end() + 1, len(source)), text, code.start() if code else len(source))
+
+
+def _unplaced(source: str) -> list[str]:
+    """OpenMP directives written as ``_Pragma``, up to a clause's end: macros may put them anywhere."""
+    return _WRITTEN.findall(source) if "_Pragma" in source else []
+
+
+def _texts(source: str) -> list[str]:
+    """All OpenMP directives of the source."""
+    return [*(each.text for each in _directives(source)), *_unplaced(source)]
 
 
 def _own(scop: Scop) -> list[_Own]:
@@ -257,7 +290,7 @@ def _outermost(
 ) -> Iterator[tuple[_TextLoop, tuple[str, ...] | None]]:
     """The outermost parallel loops of ``least`` iterations of a loop, itself or some inside, with what threads keep.
 
-    That is scalars, and None where a value goes through a pointer.
+    That is scalars, and None where a value goes through a pointer, or macros may hide what is set.
     """
     first, last = scop.line_at(loop.start), scop.line_at(loop.end)
     inside = [each for each in scop.statements if first <= each.line <= last and each.depth > depth]
@@ -269,7 +302,32 @@ def _outermost(
         for inner in loop.inner:
             yield from _outermost(scop, dependences, least, text, inner, depth + 1)
         return
-    yield loop, _kept(text[scop.definition[1] : loop.start], text[loop.start : loop.end], loop.iterator)
+    counters = {name for each in inside for name in each.iterators[depth:]}
+    if counters <= _counters(loop) and not _sets_in_macros(scop.source, text[loop.start : loop.end]):
+        yield loop, _kept(text[scop.definition[1] : loop.start], text[loop.start : loop.end], loop.iterator)
+    else:
+        yield loop, None
+
+
+def _counters(loop: _TextLoop) -> set[str]:
+    """The counters of a loop and of those inside of it."""
+    return {loop.iterator}.union(*map(_counters, loop.inner))
+
+
+def _sets_in_macros(source: str, text: str) -> bool:
+    """Whether macros begin loops or assign in a part of the source, where it can't be told what they set.
+
+    Those of headers do where they are statements: an expression holds no assignment.
+    """
+    flat = _FLAT_HEAD.sub(";", _until_stable(_GROUP, text, " "))
+    if _ALONE.search(flat) is not None:
+        return True
+    bodies = _DEFINITION.findall(source)
+    words, known = set(re.findall(_NAME, text)), -1
+    while len(words) > known:
+        known = len(words)
+        words.update(*(re.findall(_NAME, body) for name, body in bodies if name in words))
+    return any(_SETTING.search(body) is not None for name, body in bodies if name in words)
 
 
 def _carried(statements: Sequence[Statement], dependences: Sequence[Dependence], depth: int) -> bool:

@@ -6,8 +6,8 @@ from polydl.codegen import function_text, processor, team
 from polydl.codegen.dealt import SUPPORT, both_copies, chosen_copy, dealt_to, without_dealing
 from polydl.codegen.header import Threads, interface
 from polydl.codegen.kept_memory import KeptMemory
-from polydl.codegen.original import defines, harness
-from polydl.codegen.parallel_source import asking, makes_threads, numbers_threads
+from polydl.codegen.original import defines, features, harness
+from polydl.codegen.parallel_source import adds_up, asking, makes_threads, numbers_threads
 from polydl.codegen.prepared import Steps, two_functions
 from polydl.codegen.prepared import harness as prepared_harness
 from polydl.ir.kernel import KernelSource
@@ -45,6 +45,7 @@ def plain_unit(scop: Scop, build: KernelSource, region: str, exported: str, *, d
         function=contents.function,
         c="\n".join(
             [
+                *features(scop),
                 "#include <stddef.h>",
                 processor.definitions(),
                 *([team.support(), team.STATE] if threads.chosen else []),
@@ -66,4 +67,4 @@ def _threads(scop: Scop, build: KernelSource, *, as_written: bool, directed: boo
     if not as_written or not (inside or makes_threads(scop, inside=False)):
         return Threads(used=directed, chosen=directed)
     numbered = numbers_threads(scop)
-    return Threads(used=True, chosen=inside and not numbered, combined="reduction(" in scop.source, numbered=numbered)
+    return Threads(used=True, chosen=inside and not numbered, combined=adds_up(scop), numbered=numbered)

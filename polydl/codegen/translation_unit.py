@@ -10,7 +10,7 @@ from polydl.codegen.header import Threads, interface
 from polydl.codegen.kept_memory import KeptMemory
 from polydl.codegen.kernel_code import KernelCode
 from polydl.codegen.loop_ir import Body, For, Pragma, nodes
-from polydl.codegen.original import compile_flags, defines, harness
+from polydl.codegen.original import compile_flags, defines, features, harness
 from polydl.codegen.parallel_source import makes_threads
 from polydl.codegen.passes.thread_choice import has_threads, with_choice
 from polydl.codegen.prepared import Steps, two_functions
@@ -72,6 +72,7 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "", suffix: st
 def _preamble(code: KernelCode) -> list[str]:
     """What stands before the source's text, in lines or more."""
     return [
+        *features(code.applied.scop),
         *(f"#include <{name}>" for name in code.includes),
         *(DIAGNOSTICS if _fills_vectors(code.loops) else DIAGNOSTICS[:1]),
         *code.declared,

@@ -162,7 +162,7 @@ def rank(
 @click.option("--inclusive", is_flag=True, help="Each cache holds what the smaller ones hold as well.")
 @click.option("--shared", is_flag=True, help="A cache that threads share holds what all of them have in use.")
 @click.option("--top-k", type=click.IntRange(min=1), default=20, show_default=True, help="How many variants to draw.")
-@click.option("--ranker", default="dnn", show_default=True, metavar="NAME", help="Which variants are the top.")
+@ranker_option
 @json_option
 @debug_option
 def analyze(

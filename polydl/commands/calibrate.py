@@ -5,14 +5,18 @@ from __future__ import annotations
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from polydl.commands.output import STANDARD_OUTPUT
 from polydl.commands.output import show as shown
 from polydl.errors import MachineError, OptionError
-from polydl.presentation.options import debug_option, json_option
+from polydl.presentation.options import debug_option, json_option, known_cache_sizes
 from polydl.system.files import opened
+
+if TYPE_CHECKING:
+    from polydl.machine.system import System
 
 _FAILURE = 1
 # The heading of a table that is in every profile.
@@ -36,9 +40,23 @@ _SIGN = b"[identity]"
     metavar="PATH",
     help="Instead of this machine's own file.",
 )
+@click.option(
+    "--cache-sizes",
+    "sizes",
+    metavar="SIZES",
+    callback=known_cache_sizes,
+    help="Of a system that does not say them, innermost first: 32K,1M,36608K.",
+)
 @json_option
 @debug_option
-def calibrate(show: bool, microkernels: tuple[str, ...], fresh: bool, path: Path | None, json_path: str | None) -> int:
+def calibrate(
+    show: bool,
+    microkernels: tuple[str, ...],
+    fresh: bool,
+    path: Path | None,
+    sizes: str | None,
+    json_path: str | None,
+) -> int:
     """Measure this machine and its microkernels, once, for all later predictions.
 
     It takes one to two minutes. After an interruption, the same command goes on where it was.
@@ -46,13 +64,13 @@ def calibrate(show: bool, microkernels: tuple[str, ...], fresh: bool, path: Path
     from polydl.calibration.run import CalibrationFailure
     from polydl.calibration.run import calibrate as run
     from polydl.machine import profile as profiles
-    from polydl.machine.system import default_directory, find
+    from polydl.machine.system import default_directory
     from polydl.machine.value import Machine
     from polydl.pipeline import Stage
     from polydl.presentation.calibration import profile_text
     from polydl.presentation.progress import progress_bar
 
-    system = find()
+    system = _system(sizes)
     place = path or system.calibration_path(default_directory())
     failures: tuple[CalibrationFailure, ...] = ()
     if show:
@@ -77,6 +95,22 @@ def calibrate(show: bool, microkernels: tuple[str, ...], fresh: bool, path: Path
     for failure in failures:
         click.echo(f"polydl: {failure.text}", err=True)
     return _FAILURE if failures else 0
+
+
+def _system(sizes: str | None) -> System:
+    """This machine. Raises OptionError for sizes of caches in place of those that the system says."""
+    from polydl.machine.caches import parse_cache_sizes, size_text
+    from polydl.machine.system import find
+
+    given = None if sizes is None else parse_cache_sizes(sizes)
+    system = find(given)
+    if given not in (None, system.identity.cache_bytes):
+        raise OptionError(
+            f"the caches of this machine are {','.join(map(size_text, system.identity.cache_bytes))}",
+            construct=f"--cache-sizes {sizes}",
+            remedy="leave it out; later commands take other sizes",
+        )
+    return system
 
 
 def _check_place(path: Path) -> None:

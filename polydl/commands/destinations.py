@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+from polydl.commands.output import STANDARD_OUTPUT
 from polydl.emitted_names import REPORT_FILE
 from polydl.errors import OptionError
 from polydl.presentation.option_values import Source
@@ -30,4 +32,15 @@ def check_destinations(
                 remedy="choose another --out, --json or --html",
             )
     require_writable(directory)
+    for option, path in (("--json", json_path), ("--html", html_path)):
+        if path is not None and path != STANDARD_OUTPUT:
+            _require_file(Path(path), f"{option} {path}")
     check_replaced(directory, document)
+
+
+def _require_file(path: Path, option: str) -> None:
+    """Raises OptionError for a directory, and where no file can be made."""
+    if path.is_dir():
+        raise OptionError(f"{path} is a directory", construct=option, remedy="name a file")
+    if not path.exists():
+        require_writable(Path(os.path.realpath(path)).parent, option)

@@ -48,6 +48,7 @@ def fuse(
     from polydl.optimization.fused import FusionResult
     from polydl.optimization.fused import fuse as run
     from polydl.optimization.optimized import OptimizationInterrupted
+    from polydl.optimization.unmeasured import none_passed
     from polydl.pipeline import fusion_pairs
     from polydl.presentation import measured, nest
     from polydl.presentation.calibration import first_use_text
@@ -106,7 +107,7 @@ def fuse(
     end_if_interrupted(optimization, fresh=fresh)
     if no_run or optimization.winner is not None or optimization.files.get("c"):
         return 0
-    return fail("no candidate passed" if optimization.tried else "there is no legal variant to run")
+    return fail(none_passed(scop, [each.measurement for each in optimization.tried]))
 
 
 def _text(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,6 +16,7 @@ from polydl.ir.numerics import NUMERICS, Numerics
 from polydl.presentation.option_values import OUT
 from polydl.presentation.options import debug_option, json_option
 from polydl.presentation.output_directory import out_option
+from polydl.system.control_groups import usable_processors
 from polydl.system.interruption import Interrupted
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def fuzz(
             if bar is not None:
                 bar(_stage(totals, budget))
 
-        result = run(seed, budget, settings, directory, jobs=jobs or len(os.sched_getaffinity(0)), progress=progress)
+        result = run(seed, budget, settings, directory, jobs=jobs or usable_processors(), progress=progress)
     totals = result.totals
     lines = [f"Seed      {seed}{', interrupted' if result.interrupted else ''}"]
     if result.earlier:

@@ -260,6 +260,7 @@ def _optimized(
     from polydl.frontend.data import with_data
     from polydl.optimization.optimize import optimize
     from polydl.optimization.optimized import OptimizationInterrupted
+    from polydl.optimization.unmeasured import none_passed
     from polydl.presentation import nest
     from polydl.presentation.progress import progress_bar
     from polydl.report import documents
@@ -322,7 +323,7 @@ def _optimized(
     if options["shard"] is not None and not result.picks:
         click.echo(f"polydl: there are fewer picks than shards: none is left for {options['shard']}", err=True)
         return 0
-    return fail("no candidate passed" if result.tried else "there is no legal variant to run")
+    return fail(none_passed(result.scop, [each.measurement for each in result.tried]))
 
 
 def _shown(

@@ -2,9 +2,10 @@
 
 ``if (x < 0) x = 0;`` chooses by data what is assigned, and pet takes conditions on loop counters alone. As
 ``x = (x < 0) ? 0 : x;`` it is a plain statement. Of several under one condition, each asks for it, and what it depends
-on is assigned last. ``a = b = 0;`` is two statements, ``{ b = 0; a = b; }``. Of variables that one declaration has
-together, ``int a = i / 2, b = a + 1;``, pet knows no values; it is two. All mean the same in C. Runs in the child
-process that holds libclang.
+on is assigned last; ``x++;`` there is ``x += 1;``. ``a = b = 0;`` is two statements, ``{ b = 0; a = b; }``. Of
+variables that one declaration has together, ``int a = i / 2, b = a + 1;``, pet knows no values; it is two. All mean the
+same in C, but that an element is assigned to itself where data forbids the assignment; where counters do, it stays
+untouched. Runs in the child process that holds libclang.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from clang.cindex import CursorKind
 
 from polydl.frontend.c_types import shape_of
 from polydl.frontend.function_reader import FunctionReader
-from polydl.frontend.operators import ASSIGN, binary_operator
+from polydl.frontend.guards import guards_of
+from polydl.frontend.operators import ASSIGN, INCREMENTS, binary_operator, unary_operator
 from polydl.frontend.source import Edit, without_comments
 from polydl.frontend.walk import preorder
 
@@ -73,9 +75,13 @@ def assignment_edits(reader: FunctionReader) -> list[Edit]:
     blank = without_comments(reader.text)
     by_data = _decided_by_data(reader, blank)
     edits: list[Edit] = []
+    chosen_up_to = 0
     for cursor in preorder(reader.function):
         if cursor.kind == CursorKind.IF_STMT and cursor.extent.start.offset in by_data:
-            edits += _selection(cursor, blank)
+            # One of a choice by data has to stay an assignment, of which the choice can be made.
+            inner = cursor.extent.start.offset < chosen_up_to
+            edits += _selection(cursor, None if inner else reader, blank)
+            chosen_up_to = max(chosen_up_to, cursor.extent.end.offset)
         elif cursor.kind in (CursorKind.COMPOUND_STMT, CursorKind.FOR_STMT):
             children = list(cursor.get_children())
             for child in children if cursor.kind == CursorKind.COMPOUND_STMT else children[-1:]:
@@ -124,12 +130,19 @@ def _decided_by_data(reader: FunctionReader, text: str) -> set[int]:
     return data
 
 
-def _selection(statement: Any, text: str) -> Iterator[Edit]:
-    """``if (c) x = y;`` with or without an else that assigns to x, too, and ``if (c) { x = y; z = w; }``."""
+def _selection(statement: Any, reader: FunctionReader | None, text: str) -> Iterator[Edit]:
+    """``if (c) x = y;`` with or without an else that assigns to x, too, and ``if (c) { x = y; z = w; }``.
+
+    Without a ``reader``, parts of the condition on counters stay where they are.
+    """
     asked, *branches = statement.get_children()
     start, end = statement.extent.start.offset, statement.extent.end.offset
     opening = text.find("(", start)
     closing = matching(text, opening)
+    steps = [step for branch in branches for step in _steps(branch, text)]
+    if steps:
+        yield from steps
+        return
     # A character constant is an argument of a macro, in whose place the text has blanks.
     if any(each.kind == CursorKind.CHARACTER_LITERAL for each in preorder(statement)):
         return
@@ -142,7 +155,8 @@ def _selection(statement: Any, text: str) -> Iterator[Edit]:
                 f"{each.target} = {condition} ? {value} : {each.target};"
                 for each, value in zip(several, values, strict=True)
             ]
-            yield Edit(start, end, " ".join(["{", *copies, "}"]))
+            opened, closed = _guarded(several, asked, reader, text)
+            yield Edit(start, end, " ".join([f"{opened}{{", *copies, f"}}{closed}"]))
             return
     chosen = [_only_assignment(branch, text) for branch in branches]
     first, last = chosen[0], chosen[-1]
@@ -150,7 +164,8 @@ def _selection(statement: Any, text: str) -> Iterator[Edit]:
         return
     if not all(each is not None and each.mixes and each.target == first.target for each in chosen):
         return
-    yield Edit(start, opening, f"{first.target} = ")
+    opened, brace = _guarded([first], asked, reader, text) if len(chosen) == 1 else ("", "")
+    yield Edit(start, opening, f"{opened}{first.target} = ")
     cast, closed = first.cast_beside(last), ")"
     if cast:
         cast, closed = f"{cast}(", "))"
@@ -160,9 +175,44 @@ def _selection(statement: Any, text: str) -> Iterator[Edit]:
         yield Edit(last.value_end, last.semicolon, closed)
     else:
         yield Edit(first.value_end, first.semicolon, f") : {first.target}")
-    if last.semicolon + 1 < end:
+    behind = last.semicolon + 1
+    if behind < end:
         # A closing brace, which the macro of a header could have opened.
-        yield Edit(last.semicolon + 1, end, " " * (end - last.semicolon - 1))
+        yield Edit(behind, end, brace or " " * (end - behind))
+    elif brace:
+        yield Edit(behind, behind, brace)
+
+
+def _guarded(
+    assignments: Sequence[_Assignment], condition: Any, reader: FunctionReader | None, text: str
+) -> tuple[str, str]:
+    """What to write before and behind assignments, whose ``condition`` may have parts on counters alone.
+
+    These decide first, so that elements which may not be there aren't touched. What C reads before it asks for them is
+    read by a statement of its own.
+    """
+    if reader is None or all(each.target.isidentifier() for each in assignments):
+        return "", ""
+    guards = guards_of(condition, reader, text)
+    if not guards.parts:
+        return "", ""
+    read = f"{text[condition.extent.start.offset : condition.extent.end.offset]}; " if guards.late else ""
+    return f"{{ {read}if ({' && '.join(f'({part})' for part in guards.parts)}) ", " }"
+
+
+def _steps(branch: Any, text: str) -> Iterator[Edit]:
+    """``x++;`` and its kin as ``x += 1;``, where a branch holds it."""
+    for each in branch.get_children() if branch.kind == CursorKind.COMPOUND_STMT else [branch]:
+        step = INCREMENTS.get(unary_operator(each)) if each.kind == CursorKind.UNARY_OPERATOR else None
+        target = quoted(next(iter(each.get_children())), text) if step is not None else None
+        if target is None:
+            continue
+        start, end = each.extent.start.offset, each.extent.end.offset
+        sign = "+" if step == 1 else "-"
+        # Else a macro stands there, whose call may be the target itself.
+        written = text[start:end]
+        if 2 * sign in written and " ".join(written.replace(2 * sign, "").split()) == target:
+            yield Edit(start, end, f"{target} {sign}= 1")
 
 
 def _in_order(assignments: Sequence[_Assignment], condition: Any) -> list[_Assignment]:

@@ -138,8 +138,31 @@ def open_extent(variable: VariableFacts, place: Place) -> UnknownSizeError:
     )
 
 
-def reached_extent(evaluations: Sequence[EvaluatedReference]) -> int:
-    """One more than the largest outermost subscript."""
+def certain_extent(
+    variable: VariableFacts, used: Sequence[EvaluatedReference], certain: Sequence[EvaluatedReference], place: Place
+) -> int:
+    """One more than the largest outermost subscript of a pointer that is ``used``.
+
+    Of these, C makes the ``certain`` ones whatever the data are. Raises UnknownSizeError where some of those run over
+    elements, and others reach further.
+    """
+    extent = _reached_extent(used)
+    ranges = [_range(evaluation, 0) for evaluation in certain]
+    if any(low < high for low, high in ranges) and _reached_extent(certain) < extent:
+        inner = "".join(f"[{size}]" for size in variable.shape.extents[1:])
+        raise UnknownSizeError(
+            f"{variable.name} has no extent, and the region writes beyond its element {_reached_extent(certain) - 1} "
+            "only where a condition on data holds",
+            file=place.file,
+            line=place.line(variable.offset),
+            construct=place.quote(variable.offset),
+            remedy=f"declare it as an array with its size, such as {variable.shape.element} "
+            f"{variable.name}[{extent}]{inner}, if there are as many elements whatever the data are",
+        )
+    return extent
+
+
+def _reached_extent(evaluations: Sequence[EvaluatedReference]) -> int:
     return max(_range(evaluation, 0)[1] for evaluation in evaluations) + 1
 
 

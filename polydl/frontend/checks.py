@@ -104,7 +104,8 @@ def _jumps(facts: SourceFacts) -> list[int]:
 
 def check_constructs(facts: SourceFacts, start: int, end: int, place: Place) -> None:
     """Check that the region has no construct that pet would misread or ignore."""
-    for construct in sorted(facts.constructs, key=lambda construct: construct.offset):
+    # What jumps to a label says more than the label.
+    for construct in sorted(facts.constructs, key=lambda known: (known.message.startswith("a label "), known.offset)):
         if start <= construct.offset < end:
             raise UnsupportedConstructError(
                 construct.message,
@@ -342,8 +343,11 @@ def read_later(variable: VariableFacts, facts: SourceFacts, start: int, end: int
     later = [r for r in variable.references if r.offset >= end or repeated <= r.offset < start]
     later.sort(key=lambda reference: (reference.offset < end, reference.offset))
     if _jumps(facts):
-        # What stands anywhere may run next, and a value that is set may be set where nothing comes by.
-        later = [r for r in variable.references if not start <= r.offset < end and r.role != "write"]
+        # What stands anywhere may run next, and a value that is set may be set where nothing comes by; but a loop that
+        # counts with it sets it whenever it begins.
+        counted = [(start, end), *_loops_that_set(variable, facts, start, end)]
+        reads = [reference for reference in variable.references if reference.role != "write"]
+        later = [r for r in reads if not any(first <= r.offset < last for first, last in counted)]
     pointed = [r for r in variable.references if r.role == "address" and not (r.lent and r.offset < start)]
     if not pointed and (not later or (later[0].role == "write" and not later[0].conditional)):
         return False
@@ -358,6 +362,17 @@ def read_later(variable: VariableFacts, facts: SourceFacts, start: int, end: int
             remedy=f"use another variable than {variable.name} {'in the loop' if pointed else 'behind the region'}",
         )
     return True
+
+
+def _loops_that_set(variable: VariableFacts, facts: SourceFacts, start: int, end: int) -> list[tuple[int, int]]:
+    """The for loops beside the region whose header sets a variable, first of all that they do with it."""
+    loops = []
+    for loop in facts.branches:
+        if loop.kind == "for" and (loop.end <= start or loop.offset >= end):
+            first = next(iter(variable.within(loop.offset, loop.end)), None)
+            if first is not None and first.control and first.role == "write":
+                loops.append((loop.offset, loop.end))
+    return loops
 
 
 def check_no_counter(variable: VariableFacts, facts: SourceFacts, start: int, end: int, place: Place) -> None:

@@ -24,6 +24,7 @@ from polydl.frontend.conversions import conversions
 from polydl.frontend.counters import LIMITS
 from polydl.frontend.excerpt import excerpt
 from polydl.frontend.facts import Branch, ReplacedPointer
+from polydl.frontend.feature_macros import feature_macros
 from polydl.frontend.function_reader import FunctionReader, Variable
 from polydl.frontend.index_functions import index_edits
 from polydl.frontend.known_values import (
@@ -36,8 +37,9 @@ from polydl.frontend.known_values import (
     value_edits,
 )
 from polydl.frontend.macro_uses import check_macros, has_conditions, inactive
+from polydl.frontend.openmp_directives import openmp_directives
 from polydl.frontend.pointer_sums import sum_edits
-from polydl.frontend.regions import MarkedRegion, check_blocks, choose, functions_of, marked_regions
+from polydl.frontend.regions import check_blocks, choose, functions_of, marked_regions
 from polydl.frontend.reserved_names import HEADERS, check_names, conflict
 from polydl.frontend.row_pointers import pointer_edits
 from polydl.frontend.source import Edit, EditedText, line_of, one_line, without_comments
@@ -77,10 +79,14 @@ class Parser:
         arguments = options + [f"-D{name}={value}" for name, value in macros.items()]
         return self.index.parse(self.file, arguments, [(self.file, text.encode("latin-1"))], flags)
 
+    def parse_openmp(self, text: str, macros: Mapping[str, str]) -> Any:
+        """The same as a compiler with OpenMP reads it, with cursors for its directives."""
+        return self._parse(text, macros, [*self.options, "-fopenmp"], 0)
+
     def check_headers(self, text: str, macros: Mapping[str, str]) -> None:
         """Check that the text stays right after the headers that generated code includes. Raises SourceError."""
         options = [*self.options, *(f"-include{header}" for header in HEADERS)]
-        unit = self._parse(text, macros, options, 0)
+        unit = self._parse(text, {**feature_macros(text, macros), **macros}, options, 0)
         for diagnostic in unit.diagnostics:
             if diagnostic.severity < Diagnostic.Error:
                 continue
@@ -233,13 +239,13 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
         if cursor.kind in (CursorKind.FUNCTION_DECL, CursorKind.VAR_DECL, CursorKind.TYPEDEF_DECL)
     }
     edits = distinct_names(reader, reserved)
-    edits += data_edits(reader, lambda variable: _changes(variable, reader, region))
+    edits += data_edits(reader, _possible_regions(reader) if region is None else [(region.start, region.end)])
     edits += type_edits(reader, conversions(reader), request["shift"])
     edits += called_edits(reader)
     edits += hidden_bodies(functions, function, view.text)
     if region is not None and not _ELSE.match(without_comments(view.text[region.end :])):
         # Else pet takes a statement that a macro stands for, right behind the region, for a part of it.
-        edits.append(Edit(region.end, region.end, ";"))
+        edits.append(Edit(region.end, region.end, ";\n"))
     shown = view.apply(_without_overlaps(edits))
     return {
         "shown": {"text": shown.text, "breakpoints": shown.breakpoints()},
@@ -250,6 +256,10 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
         "macros": macros,
         "variables": [_variable(variable, view) for variable in reader.variables.values()],
         "pointers": pointers,
+        "directives": [
+            asdict(directive)
+            for directive in openmp_directives(partial(parser.parse_openmp, macros=macros), text, function.spelling)
+        ],
         "constructs": [
             asdict(construct) | {"offset": view.origins[construct.offset]} for construct in reader.constructs
         ],
@@ -291,8 +301,19 @@ def _check_bound(reader: FunctionReader, bound: Mapping[str, int], parameters: l
 
 
 def _check_specifiers(function: Any, text: str, file: str) -> None:
-    """Raises UnsupportedConstructError where a macro says ``static`` or ``inline``, which emitted C leaves out."""
+    """Raises UnsupportedConstructError where a macro says ``static`` or ``inline``, which emitted C leaves out.
+
+    Also where one stands for the list of parameters, which emitted C writes for functions of other names, too.
+    """
     start, name = function.extent.start.offset, function.location.offset
+    if not re.match(r"[\s)]*\(", without_comments(text)[name + len(function.spelling) :]):
+        raise UnsupportedConstructError(
+            f"a macro stands for the parameters of {function.spelling}",
+            file=file,
+            line=line_of(text, name),
+            construct=one_line(text[name:].split("\n")[0]),
+            remedy=f"write them in parentheses behind {function.spelling}",
+        )
     is_inline = bool(conf.lib.clang_Cursor_isFunctionInlined(function))
     for word, holds in (("static", function.storage_class == StorageClass.STATIC), ("inline", is_inline)):
         if holds and word not in text[start:name]:
@@ -303,12 +324,6 @@ def _check_specifiers(function: Any, text: str, file: str) -> None:
                 construct=one_line(text[start:].split("\n")[0]),
                 remedy=f"write {word} itself, or leave it out: other files are to call the function",
             )
-
-
-def _changes(variable: Variable, reader: FunctionReader, region: MarkedRegion | None) -> bool:
-    if region is not None:
-        return variable.written(region.start, region.end)
-    return any(variable.written(*span) for span in _possible_regions(reader))
 
 
 def _possible_regions(reader: FunctionReader) -> list[tuple[int, int]]:

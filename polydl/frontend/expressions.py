@@ -7,7 +7,7 @@ tracked here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -136,6 +136,29 @@ class Translator:
             if least >= self.shift // 2:
                 index = index.set_pw_aff(position, subscript.add_constant_val(back))
         return index
+
+
+def kept_references(body: Expression, evaluations: Sequence[EvaluatedReference]) -> frozenset[str]:
+    """The references to what an assignment sets to itself where conditions don't hold, but for those of conditions."""
+    target, value = body.arguments
+    forms = {evaluation.access.reference: evaluation.access.index for evaluation in evaluations}
+    form = forms[target.text]
+    results = list(_results(value))
+    if value.text != "?:" or not any(node.kind == "access" and forms[node.text] == form for node in results):
+        return frozenset()
+    inside = [node.text for result in results for node in result.walk() if node.kind == "access"]
+    return frozenset([target.text, *(name for name in inside if forms[name] == form)])
+
+
+def _results(value: Expression) -> Iterator[Expression]:
+    """What ``?:`` chooses from."""
+    if value.kind == "cast":
+        yield from _results(value.arguments[0])
+    elif value.text == "?:":
+        for choice in value.arguments[1:]:
+            yield from _results(choice)
+    else:
+        yield value
 
 
 def value_range(value: isl.PwAff) -> tuple[int, int]:

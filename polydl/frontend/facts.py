@@ -150,6 +150,20 @@ class Branch:
 
 
 @dataclass(frozen=True)
+class Directive:
+    """A directive of OpenMP."""
+
+    #: as libclang calls its kind: ``PARALLEL_FOR``, ``GENERIC_LOOP`` for ``omp loop``
+    name: str
+    #: of its first character in the text, or of the macro that stands for it
+    offset: int
+    #: of its statement; behind the directive if it has none
+    body: int
+    #: behind the statement's last character
+    end: int
+
+
+@dataclass(frozen=True)
 class FunctionFacts:
     """The function to read."""
 
@@ -196,6 +210,8 @@ class SourceFacts:
     constructs: tuple[Construct, ...]
     #: in the function, in the order of the walk
     branches: tuple[Branch, ...]
+    #: in the function
+    directives: tuple[Directive, ...]
     #: the file's functions that are called, by their names
     callees: tuple[PureFunction, ...]
     #: the types of casts as they are written, and as elements of arrays have them: ``uint8_t``, ``unsigned char``
@@ -224,6 +240,7 @@ class SourceFacts:
             pointers=tuple(ReplacedPointer(**{**each, "used": tuple(each["used"])}) for each in result["pointers"]),
             constructs=tuple(Construct(**fields) for fields in result["constructs"]),
             branches=tuple(Branch(**fields) for fields in result["branches"]),
+            directives=tuple(Directive(**fields) for fields in result["directives"]),
             callees=tuple(PureFunction(**{**each, "calls": tuple(each["calls"])}) for each in result["callees"]),
             cast_types=result["cast_types"],
         )

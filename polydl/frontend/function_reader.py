@@ -92,6 +92,8 @@ class FunctionReader:
         self.text = text
         self.main_file = main_file
         self._deepest = deepest
+        # The labels that jumps name.
+        self._targets = {each.spelling for each in preorder(function) if each.kind == CursorKind.LABEL_REF}
         #: the keys of local integers that hold data
         self.data_integers = data_integers(function)
         #: by what libclang tells declarations apart; those of the same name in other scopes are others
@@ -150,6 +152,8 @@ class FunctionReader:
             for child in cursor.get_children():
                 self._local(child)
         elif kind in (CursorKind.LABEL_STMT, CursorKind.NULL_STMT):
+            if kind == CursorKind.LABEL_STMT and cursor.spelling in self._targets:
+                self._unsupported(cursor)
             for child in cursor.get_children():
                 self._statement(child)
         elif kind in (CursorKind.WHILE_STMT, CursorKind.DO_STMT, CursorKind.SWITCH_STMT):
@@ -350,7 +354,7 @@ class FunctionReader:
                 self.refuse(
                     cursor,
                     f"the call of {callee.spelling} can't be modelled: {reason}",
-                    remedy_of(callee, bool(self._loop_ends)),
+                    remedy_of(callee, reason, bool(self._loop_ends)),
                 )
             elif callee.spelling not in CONVERSIONS.union(self.callees) and callee.get_definition() is not None:
                 self.callees[callee.spelling] = pure_function(callee)

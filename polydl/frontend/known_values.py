@@ -8,7 +8,7 @@ index arithmetic. Runs in the child process that holds libclang.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from clang.cindex import CursorKind
@@ -51,10 +51,10 @@ def value_edits(known: Iterable[tuple[Variable, int]], reader: FunctionReader) -
     return edits
 
 
-def data_edits(reader: FunctionReader, changes: Callable[[Variable], bool]) -> list[Edit]:
+def data_edits(reader: FunctionReader, regions: Sequence[tuple[int, int]]) -> list[Edit]:
     """Edits that replace each integer that holds data by an element of an array.
 
-    ``changes`` returns whether the region writes a variable.
+    ``regions`` has the start and the end of the marked region, or of all places that may be one.
     """
     edits: list[Edit] = []
     start = reader.function.extent.start.offset
@@ -62,7 +62,7 @@ def data_edits(reader: FunctionReader, changes: Callable[[Variable], bool]) -> l
     for variable in reader.variables.values():
         if not variable.shape.is_scalar_integer or variable.loop_counter or not variable.references:
             continue
-        if any(reference.control for reference in variable.references) or changes(variable):
+        if _decides(variable, reader, regions) or any(variable.written(*region) for region in regions):
             continue
         name = f"{variable.name}_data"
         while name in names or name in reader.text:
@@ -72,6 +72,19 @@ def data_edits(reader: FunctionReader, changes: Callable[[Variable], bool]) -> l
         edits.append(Edit(start, start, f"\nextern int *{name};\n"))
         edits += _replacements(variable, f"{name}[0]", reader)
     return edits
+
+
+def _decides(variable: Variable, reader: FunctionReader, regions: Sequence[tuple[int, int]]) -> bool:
+    """Whether sizes, conditions or subscripts depend on a variable.
+
+    What a parameter that a region computes with decides in front of all regions or behind them doesn't matter.
+    """
+    deciding = [reference for reference in variable.references if reference.control]
+    within = [use for use in variable.references if any(start <= use.offset < end for start, end in regions)]
+    if variable.storage != "parameter" or not within:
+        return bool(deciding)
+    (body,) = (child for child in reader.function.get_children() if child.kind == CursorKind.COMPOUND_STMT)
+    return any(use in within or use.offset < body.extent.start.offset for use in deciding)
 
 
 def distinct_names(reader: FunctionReader, reserved: Set[str]) -> list[Edit]:

@@ -12,10 +12,18 @@ import islpy as isl
 from polydl.errors import AnalysisError, NoScopError, UnsupportedConstructError
 from polydl.frontend import bounds, checks
 from polydl.frontend.annotation import Annotation
-from polydl.frontend.expressions import ASSIGNMENTS, STEPS, EvaluatedReference, NotAffineError, Translator
+from polydl.frontend.expressions import (
+    ASSIGNMENTS,
+    STEPS,
+    EvaluatedReference,
+    NotAffineError,
+    Translator,
+    kept_references,
+)
 from polydl.frontend.facts import SourceFacts, VariableFacts
 from polydl.frontend.order import Order, original_order, schedule_tree
 from polydl.frontend.source import Place, one_line, without_comments
+from polydl.frontend.team import check_team
 from polydl.ir.calls import AnnotatedCall
 from polydl.ir.scop import Array, Parameter, SourceFunction
 from polydl.ir.statement import Expression, Statement
@@ -120,6 +128,8 @@ class _Builder:
         self.text = place.text
         self.context = isl.Context()
         self.drafts: list[_Draft] = []
+        #: conditions that C asks for where it may assign nothing
+        self.asked: list[_Draft] = []
         origins = facts.shown.origins
         self.start, self.end = facts.region or (origins[scop["start"]], origins[scop["end"]])
         self.variables: dict[str, VariableFacts] = {}
@@ -137,6 +147,7 @@ class _Builder:
         """Keep the statements whose results are read by the rest of the program or by a statement that is kept."""
         checks.check_whole_loops(self.facts, self.start, self.end, self.place)
         checks.check_constructs(self.facts, self.start, self.end, self.place)
+        check_team(self.facts, self.start, self.end, self.place)
         checks.check_variables(self.facts, self.start, self.end, self.place)
         checks.check_sizes(self.facts, self.start, self.end, self.place)
         candidates = [draft for draft in map(self._draft, self.scop["statements"]) if draft is not None]
@@ -188,7 +199,10 @@ class _Builder:
                 construct=text,
                 remedy="write it with for loops and assignments",
             )
+        domain = isl.Set.read_from_str(self.context, described["domain"]).drop_unused_params()
         if body["kind"] != "op" or body["text"] not in ASSIGNMENTS | STEPS.keys():
+            if self.text.startswith("if", offset):
+                self.asked.append(_Draft(described, offset, domain, text.rstrip(";")))
             return None
         target = body["arguments"][0]
         if target["kind"] != "access" or target["affine"] or not target["writes"]:
@@ -202,7 +216,6 @@ class _Builder:
         if _array(target) not in self.variables:
             # pet stores conditions that it could not evaluate in arrays of its own.
             raise checks.data_dependent(self.facts, offset, self.place)
-        domain = isl.Set.read_from_str(self.context, described["domain"]).drop_unused_params()
         return _Draft(described, offset, domain, text)
 
     def _written(self, draft: _Draft) -> str:
@@ -260,7 +273,7 @@ class _Builder:
     def translate(self) -> tuple[Array, ...]:
         """Translate the bodies and accesses of all drafts, and check them. Returns the arrays."""
         by_name = {self.names[shown]: variable for shown, variable in self.variables.items()}
-        for number, draft in enumerate(self.drafts):
+        for number, draft in enumerate([*self.drafts, *self.asked]):
             domain = draft.domain.set_tuple_name(f"S{number}")
             translator = Translator(domain, self.names, self.data, self.facts.cast_types, self.shift)
             try:
@@ -287,7 +300,7 @@ class _Builder:
             checks.check_conversions(draft.body, elements, draft.offset, draft.text, self.place)
         arrays = self._arrays()
         declared = {array.name: array for array in arrays}
-        for draft in self.drafts:
+        for draft in [*self.drafts, *self.asked]:
             for evaluation in draft.evaluations:
                 array = declared[evaluation.access.array]
                 bounds.check_bounds(evaluation, array, draft.offset, draft.text, self.place)
@@ -296,7 +309,7 @@ class _Builder:
 
     def _arrays(self) -> tuple[Array, ...]:
         accesses: dict[str, list[EvaluatedReference]] = {}
-        for draft in self.drafts:
+        for draft in [*self.drafts, *self.asked]:
             for evaluation in draft.evaluations:
                 accesses.setdefault(evaluation.access.array, []).append(evaluation)
         arrays = []
@@ -315,7 +328,10 @@ class _Builder:
 
     def _open_extent(self, variable: VariableFacts, used: Sequence[EvaluatedReference]) -> int:
         if used and variable.storage == "parameter":
-            return bounds.reached_extent(used)
+            chosen = [draft for draft in self.drafts if self.text.startswith("if", draft.offset)]
+            kept = {name for draft in chosen for name in kept_references(draft.body, draft.evaluations)}
+            certain = [evaluation for evaluation in used if evaluation.access.reference not in kept]
+            return bounds.certain_extent(variable, used, certain, self.place)
         if variable.references:
             raise bounds.open_extent(variable, self.place)
         return 1

@@ -16,20 +16,23 @@ from polydl.errors import MissingComponentError, PolydlError, ResourceError, Sou
 from polydl.frontend.child import ChildOutcome, run_child
 from polydl.frontend.facts import SourceFacts
 from polydl.frontend.pet_library import INSTALL_REMEDY, PetLibrary, builtin_headers
-from polydl.frontend.source import line_of, one_line
+from polydl.frontend.source import line_of, one_line, without_comments
 
 _DIAGNOSTIC = re.compile(r"^(?P<file>[^\n:]+):(?P<line>\d+):\d+: (?:warning|error): (?P<message>.*)$", re.MULTILINE)
 # What the Clang inside of libpet says where ``TMPDIR`` is full or gone.
 _NO_TEMPORARY_FILE = re.compile(r"^error: unable to make temporary file: (.*)$", re.MULTILINE)
 # Calls within calls that a walk over an expression takes for each level of it, at most.
 _FRAMES_PER_LEVEL = 5
+_UNBALANCED = "unbalanced endscop pragma"
+# Before a statement that is a branch of an ``if``.
+_BRANCH = re.compile(r"(?:\)|\belse)\Z")
 # Messages of libpet about the region, with remedies.
 _REMEDIES = {
     "unsupported": "write it with for loops, array subscripts and arithmetic",
     "this type of unary operator is not supported": "write it with + - * / or a call of a function from math.h",
     "this type of binary operator is not supported": "write it out, such as x = x % y for x %= y",
     "this type of statement is not supported": "write it with for, if and assignments",
-    "unbalanced endscop pragma": "put #pragma scop and #pragma endscop into the same block",
+    _UNBALANCED: "put #pragma scop and #pragma endscop into the same block",
     "missing increment": "write the increment in the loop's header",
     "unsupported declaration": "declare it before the region",
     "prototype required": "declare the function with its parameters",
@@ -146,6 +149,26 @@ def pet_pass(job: ReadingJob, facts: SourceFacts, library: PetLibrary) -> dict[s
     if scops:
         first: dict[str, Any] = scops[0]
         return first
+    before = without_comments(job.text[: facts.region[0]]).rstrip() if facts.region else ""
+    if message == _UNBALANCED and before.endswith(":"):
+        line = line_of(job.text, len(before))
+        raise UnsupportedConstructError(
+            "pet can't model loops right behind a label",
+            file=job.name,
+            line=line,
+            construct=one_line(job.text.split("\n")[line - 1]),
+            remedy="put them into braces of their own there, with #pragma scop and #pragma endscop inside; "
+            "or move them to a function of their own",
+        )
+    if message == _UNBALANCED and facts.region and _BRANCH.search(before):
+        line = line_of(job.text, facts.region[0])
+        raise UnsupportedConstructError(
+            "pet can't model loops that are a branch of an if without braces",
+            file=job.name,
+            line=line,
+            construct=one_line(job.text.split("\n")[line - 1]),
+            remedy="put the branch into braces, and #pragma scop and #pragma endscop around the loops inside of these",
+        )
     if message is not None and line is not None:
         raise UnsupportedConstructError(
             f"pet can't model this: {message}",

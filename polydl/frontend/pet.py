@@ -19,18 +19,20 @@ from polydl.errors import OptionError, SourceError, UnsupportedConstructError
 from polydl.frontend import checks
 from polydl.frontend.annotation import Annotation, substitute_annotations
 from polydl.frontend.facts import SourceFacts
+from polydl.frontend.feature_macros import feature_macros
 from polydl.frontend.includes import check_includes
 from polydl.frontend.languages import named
 from polydl.frontend.model import SHIFT, Model, build, infeasible
 from polydl.frontend.passes import ReadingJob, clang_pass, no_room, pet_pass
 from polydl.frontend.pet_library import PetLibrary, find_pet_library
+from polydl.frontend.pragmas_before import with_pragmas
 from polydl.frontend.source import Edit, EditedText, Place, check_path, line_of, read_source, without_comments
+from polydl.frontend.team import check_team
 from polydl.ir.scop import Scop
 from polydl.system.files import temporary_directory
 from polydl.vector_functions import called
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_PRAGMAS_BEFORE = re.compile(r"(?:^[ \t]*#[ \t]*pragma\b(?:[^\n\\]|\\\r?\n|\\.)*\n\s*)+\Z", re.MULTILINE)
 
 
 def parse(
@@ -86,7 +88,7 @@ def parse(
                 "an expression is nested too deeply", file=file, remedy="split it into several statements"
             ) from None
     taken = EditedText(original).apply(facts.excerpt.edits)
-    start = _with_pragmas(original, annotated.origins[model.start])
+    start = with_pragmas(original, annotated.origins[_with_macros(facts, place.text, model.start)])
     end = annotated.origins[model.end]
     return Scop(
         file=file,
@@ -99,11 +101,19 @@ def parse(
         definition=_definition(facts, annotated, content, taken, file),
         line=line_of(original, start),
         defines=tuple(macros.items()),
+        features=tuple(feature_macros(original, macros).items()),
         annotated_calls=model.annotated_calls,
         private=facts.excerpt.private,
         functions=tuple(each for each in facts.callees if each.name in called(model.statements)),
         include_directories=_used_directories(directories, Path(path), original),
     )
+
+
+def _with_macros(facts: SourceFacts, text: str, start: int) -> int:
+    """The start of the region, extended by what a macro or ``_Pragma`` stands for: a directive for its first loop."""
+    directives = [each.offset for each in facts.directives if each.body == start]
+    written = [offset for offset in directives if "#" not in text[text.rfind("\n", 0, offset) + 1 : offset]]
+    return min(written, default=start)
 
 
 def _definition(
@@ -165,7 +175,7 @@ def _behind_declarations(
         return facts, scop
     text = without_comments(place.text)
     behind = text.find(";", max(declared), loop) + 1
-    if not behind or text.count("{", behind, loop) != text.count("}", behind, loop):
+    if not behind or text.count("{", behind, end) != text.count("}", behind, end):
         # A macro declares it, or it is in a block of its own.
         return facts, scop
     region = (behind, end)
@@ -192,6 +202,7 @@ def _detected(job: ReadingJob, facts: SourceFacts, library: PetLibrary, place: P
         raise unexplained
     region = (first.offset, first.end)
     checks.check_constructs(facts, *region, place)
+    check_team(facts, *region, place)
     pet_pass(job, replace(facts, region=region, shown=_marked(facts.shown, *region)), library)
     raise unexplained
 
@@ -200,7 +211,7 @@ def _marked(shown: EditedText, start: int, end: int) -> EditedText:
     """``shown`` with pragmas around ``[start, end)`` of the original text."""
     first = shown.origins.index(start)
     last = len(shown.origins) - 1 - shown.origins[::-1].index(end)
-    return shown.apply([Edit(first, first, "\n#pragma scop\n"), Edit(last, last, "\n#pragma endscop\n;")])
+    return shown.apply([Edit(first, first, "\n#pragma scop\n"), Edit(last, last, "\n#pragma endscop\n;\n")])
 
 
 def _defines(defines: Mapping[str, str | int]) -> dict[str, str]:
@@ -241,12 +252,6 @@ def _used_directories(directories: tuple[str, ...], path: Path, text: str) -> tu
     if re.search(r'^\s*#\s*include\s*"', text, re.MULTILINE) and source_directory not in directories:
         return (source_directory, *directories)
     return directories
-
-
-def _with_pragmas(text: str, start: int) -> int:
-    """The start of the region, extended by the pragmas right before it (``omp parallel for``)."""
-    match = _PRAGMAS_BEFORE.search(text, 0, start)
-    return match.start() if match is not None else start
 
 
 def _range(taken: EditedText, start: int, end: int) -> tuple[int, int]:

@@ -119,7 +119,9 @@ def choose(
         candidates = [f for f in named if any(home == f for home in homes.values())]
     else:
         looped = [f for f in named if _has_loop(f)]
-        candidates = [f for f in looped if f.spelling != "main"] or looped
+        # Those that can be taken, if there are some.
+        spelled = [f for f in looped if conf.lib.clang_Location_isFromMainFile(f.location)]
+        candidates = [f for f in spelled if f.spelling != "main"] or spelled or looped
     if not candidates:
         where = f"function {name}" if name is not None else "the file"
         what = "marked region" if regions else "for loop"

@@ -124,6 +124,11 @@ def conflict(message: str) -> tuple[str, str] | None:
         return None
     name = _CONFLICT.search(message)
     what = f"`{name[1]}`" if name is not None else "a name"
+    if "undeclared" in message:
+        return (
+            f"{what} is not declared where the C library's headers come first, as in generated code: {message}",
+            "define _GNU_SOURCE in the file itself, before it includes anything",
+        )
     return (
         f"{what} is something else in the C library's headers, which generated code includes: {message}",
         f"give {name[1] if name is not None else 'it'} another name in the file",

@@ -13,6 +13,7 @@ _FOR = "write a for loop with bounds that are known before it starts: for (int i
 UNSUPPORTED = {
     CursorKind.GOTO_STMT: ("goto", "write the loop as a for loop"),
     CursorKind.INDIRECT_GOTO_STMT: ("a computed goto", "write the loop as a for loop"),
+    CursorKind.LABEL_STMT: ("a label", "put the loops behind it into braces, with the scop pragmas inside"),
     CursorKind.SWITCH_STMT: (
         "switch",
         "write it with if and conditions on loop counters, or on integer parameters that -D gives values",

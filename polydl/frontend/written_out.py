@@ -1,8 +1,8 @@
 """C that pet doesn't read, written out as C that it reads, of the same meaning.
 
 ``x %= y``, ``x <<= y`` and ``x >>= y`` are plain assignments, ``sizeof`` and character constants are numbers, the block
-of ``do { ... } while (0)`` stands for itself, and so does the name of an array in parentheses, ``(a)[i]``. Runs in the
-child process that holds libclang.
+of ``do { ... } while (0)`` stands for itself, and so do the name of an array in parentheses, ``(a)[i]``, and what has a
+sign that changes nothing, ``+x``. Runs in the child process that holds libclang.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from polydl.frontend.c_types import literal
 from polydl.frontend.function_reader import FunctionReader
 from polydl.frontend.loop_headers import integer_value
 from polydl.frontend.macro_definitions import macro_definitions, reachable
+from polydl.frontend.operators import PLUS, unary_operator
+from polydl.frontend.row_pointers import inside
 from polydl.frontend.source import Edit, without_comments
 from polydl.frontend.walk import preorder, text_offset
 
@@ -47,6 +49,8 @@ def written_out_edits(reader: FunctionReader) -> list[Edit]:
             edits.update((edit.start, edit) for edit in _compound(cursor, text))
         elif cursor.kind == CursorKind.DO_STMT:
             edits.update((edit.start, edit) for edit in _once(cursor, reader.function, text))
+        elif cursor.kind == CursorKind.UNARY_OPERATOR and unary_operator(cursor) == PLUS:
+            edits.update((edit.start, edit) for edit in _signed(cursor, text))
     if not edits:
         edits.update((edit.start, edit) for edit in _bare_arrays(cursors, text))
     return list(edits.values())
@@ -69,6 +73,20 @@ def _compound(cursor: Any, text: str) -> Iterator[Edit]:
     if target is not None and operator in _COMPOUND:
         yield Edit(start, end, f" = {target} {operator[:-1]} (")
         yield Edit(right.extent.end.offset, right.extent.end.offset, ")")
+
+
+def _signed(cursor: Any, text: str) -> Iterator[Edit]:
+    """``+x`` without its sign, or as ``(0 + x)`` where the sign makes an ``int`` of a narrower integer."""
+    start, end = cursor.extent.start.offset, cursor.extent.end.offset
+    # Else a macro stands there.
+    if not text.startswith("+", start):
+        return
+    (operand,) = cursor.get_children()
+    if inside(operand).type.get_canonical().kind == cursor.type.get_canonical().kind:
+        yield Edit(start, start + 1, " ")
+    else:
+        yield Edit(start, start + 1, "(0 + ")
+        yield Edit(end, end, ")")
 
 
 def _bare_arrays(cursors: Sequence[Any], text: str) -> Iterator[Edit]:

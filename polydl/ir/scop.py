@@ -168,6 +168,8 @@ class Scop:
     line: int
     #: ``-D`` macros as (name, value)
     defines: tuple[tuple[str, str], ...] = ()
+    #: macros as (name, value) above all headers of generated code, since the C library's declare more for them
+    features: tuple[tuple[str, str], ...] = ()
     #: microkernel calls that pragmas mark
     annotated_calls: tuple[AnnotatedCall, ...] = ()
     #: searched for headers in this order (``-I``)

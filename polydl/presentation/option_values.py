@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
-from polydl.errors import OptionError
+from polydl.errors import OptionError, PolydlError
 
 if TYPE_CHECKING:
     from polydl.ir.numerics import Numerics
@@ -89,7 +89,14 @@ class Source:
 
             with temporary_directory() as directory:
                 placed = self.placed(directory)
-                return replace(placed.parse(), file=Path(placed.file or "").name)
+                name = Path(placed.file or "").name
+                try:
+                    return replace(placed.parse(), file=name)
+                except PolydlError as error:
+                    if error.file == placed.file:
+                        # Which is gone when the error is read.
+                        error.file = name
+                    raise
         scop = parse(
             self.file, function=self.function, defines=macros_of(self.define), include_directories=self.include
         )

@@ -62,7 +62,8 @@ def _require_known(names: Sequence[str], group: str, others: Sequence[str] = ())
             raise OptionError(f"{name!r} is not one of the known {group}", remedy=f"choose from {', '.join(known)}")
 
 
-def _cache_sizes(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+def known_cache_sizes(_context: click.Context, _parameter: click.Parameter, value: str | None) -> str | None:
+    """Accepts sizes that grow."""
     if value is not None:
         from polydl.machine import parse_cache_sizes
 
@@ -123,7 +124,7 @@ target_options = _gathered(
     "target",
     Target,
     click.option(
-        "--cache-sizes", metavar="SIZES", callback=_cache_sizes,
+        "--cache-sizes", metavar="SIZES", callback=known_cache_sizes,
         help="Cache sizes instead of those found, innermost first: 32K,1M,36608K.",
     ),
     click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads to use (all cores)."),

@@ -17,13 +17,18 @@ def out_option(text: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     )
 
 
-def require_writable(directory: Path) -> None:
-    """Before anything long is done: files can be written there, or in what it is made in. Raises OptionError."""
+def require_writable(directory: Path, option: str = "") -> None:
+    """Before anything long is done: files can be written there, or in what it is made in. Raises OptionError.
+
+    ``option`` is what named it on the command line, ``--out DIR`` unless it says otherwise.
+    """
     from polydl.errors import OptionError
 
     there = next(folder for folder in (directory, *directory.absolute().parents) if folder.exists())
     if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
-        raise OptionError(f"no file can be written in {there}", construct=f"--out {directory}", remedy="name another")
+        raise OptionError(
+            f"no file can be written in {there}", construct=option or f"--out {directory}", remedy="name another"
+        )
 
 
 def _require_text(_context: click.Context, _parameter: click.Parameter, value: Path | None) -> Path | None:

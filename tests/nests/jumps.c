@@ -2,6 +2,10 @@
 int nest(const int a[9], float c[9])
 {
   int i, sum = 1, last = 0, rounds = 0;
+  if (!c)
+    goto out;
+  for (i = 0; i < 9; ++i)
+    c[i] = a[i];
 again:
   ++rounds;
 #pragma scop
@@ -18,5 +22,7 @@ again:
   sum = 0;
   last = 0;
 out:
+  for (i = 0; i < 2; ++i)
+    sum += i;
   return sum + 3 * last;
 }

@@ -12,7 +12,20 @@ from dataclasses import replace
 
 from polydl.codegen.context import Context, is_real, term
 from polydl.codegen.loop_ir import Assign, Body, For, Node, assignments, mapped
-from polydl.codegen.values import Binary, Cast, Element, Expr, mentions, with_parts
+from polydl.codegen.values import (
+    COMPARISONS,
+    Apply,
+    Binary,
+    Cast,
+    Conditional,
+    Element,
+    Expr,
+    Unary,
+    mentions,
+    walk,
+    with_parts,
+)
+from polydl.vector_functions import is_continuous
 
 _FEWEST = 3
 
@@ -56,9 +69,29 @@ def split_product(value: Expr, varies: Varies, context: Context) -> tuple[Expr, 
     return _product(alone), _product(moving)
 
 
+def jumps(value: Expr) -> bool:
+    """Whether what is rounded otherwise inside of a value may change it by a whole step, or to another branch.
+
+    A choice between what its condition has computed stays whole: what is at most six by its test is so by its value.
+    """
+    match value:
+        case Cast(kind):
+            return not is_real(kind)
+        case Unary(operator):
+            return operator == "!"
+        case Binary(operator):
+            return operator in COMPARISONS or operator in ("&&", "||")
+        case Apply(function):
+            return not is_continuous(function)
+        case Conditional(condition, positive, negative):
+            tested = {part for part in walk(condition) if isinstance(part, Binary) and part.operator in ("*", "/")}
+            return not tested.isdisjoint((*walk(positive), *walk(negative)))
+    return False
+
+
 def regrouped(value: Expr, varies: Varies, context: Context) -> Expr:
-    """An expression with what a loop leaves alone multiplied first in each product, but for what becomes an integer."""
-    if isinstance(value, Cast) and not is_real(value.type):
+    """An expression with what a loop leaves alone multiplied first in each product, but for those in what ``jumps``."""
+    if jumps(value):
         return value
     found = split_product(value, varies, context)
     if found is not None:

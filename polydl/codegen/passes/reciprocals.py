@@ -1,16 +1,17 @@
 """Divisions in vector loops by what a loop leaves alone: products with a reciprocal that is computed once before it.
 
 A division of vectors takes as long as some ten products. Rounded twice, the quotient has an error of 1.5 units in the
-last place at most in place of half of one. The reciprocal of a subnormal divisor may be infinite.
+last place at most in place of half of one. Divisions stay where the least error may change a value by one, or choose
+another. The reciprocal of a subnormal divisor may be infinite.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from polydl.codegen.context import Context, is_real
+from polydl.codegen.context import Context
 from polydl.codegen.loop_ir import Assign, Body, Declare, For, Node, Variable, mapped
-from polydl.codegen.passes.factors import Varies, varying
+from polydl.codegen.passes.factors import Varies, jumps, varying
 from polydl.codegen.values import (
     Apply,
     Binary,
@@ -57,14 +58,12 @@ def _without_divisions(loop: For, context: Context) -> For:
         return Name(found.setdefault((divisor, kind), f"polydl_over{len(found)}"))
 
     def multiplied(value: Expr, guarded: bool = False) -> Expr:
+        if jumps(value):
+            return value
         match value:
             case Conditional(condition, positive, negative):
                 branches = (multiplied(branch, True) for branch in (positive, negative))
-                return Conditional(multiplied(condition, guarded), *branches)
-            case Binary("&&" | "||" as operator, left, right):
-                return Binary(operator, multiplied(left, guarded), multiplied(right, True))
-            case Cast(kind) if not is_real(kind):
-                return value
+                return Conditional(condition, *branches)
         value = with_parts(value, lambda part: multiplied(part, guarded))
         if isinstance(value, Binary) and value.operator == "/":
             factor = reciprocal(value.right, value.left, guarded)
