@@ -285,6 +285,12 @@ def test_products_and_quotients_that_are_compared_or_rounded_are_those_of_the_so
         choice = Conditional(Binary(">", at("x", "j"), Integer(0)), real, Integer(0))
         for changed in (choice, Apply("expf", (real,)), Apply("float_to_bfloat16", (real,))):
             assert changes(changed)
+        # The larger one of two values is one of them, and close to what it was.
+        relu = Conditional(Binary("<", real, Integer(0)), Integer(0), real)
+        ir = (loop("j", 1, 89, sets("S", at("s", "j"), relu)),)
+        *_, line, _ = c(reciprocals.run(factors.run(vectorize.run(ir, known), known), known))
+        (as_written,) = c((sets("S", at("s", "j"), real),))
+        assert as_written.split("= ")[1].rstrip(";") not in line, "in its test or in its value"
 
 
 def test_products_stay_that_are_short_or_of_several_types() -> None:

@@ -69,10 +69,26 @@ def split_product(value: Expr, varies: Varies, context: Context) -> tuple[Expr, 
     return _product(alone), _product(moving)
 
 
+def is_extremum(value: Expr) -> bool:
+    """Whether a choice takes the larger or the smaller one of the two values that it compares, as ReLU does."""
+    match value:
+        case Conditional(Binary("<" | "<=" | ">" | ">=", left, right), positive, negative):
+            return {left, right} == {positive, negative}
+    return False
+
+
+def with_both(extremum: Conditional, change: Callable[[Expr], Expr]) -> Conditional:
+    """The choice between two values of which each is changed, where it is compared as where it is taken."""
+    changed = {side: change(side) for side in (extremum.positive, extremum.negative)}
+    condition = with_parts(extremum.condition, changed.__getitem__)
+    return Conditional(condition, changed[extremum.positive], changed[extremum.negative])
+
+
 def jumps(value: Expr) -> bool:
     """Whether what is rounded otherwise inside of a value may change it by a whole step, or to another branch.
 
-    A choice between what its condition has computed stays whole: what is at most six by its test is so by its value.
+    A choice between what its condition has computed stays whole, unless it is a maximum or minimum: what is at most six
+    by its test is so by its value.
     """
     match value:
         case Cast(kind):
@@ -83,6 +99,8 @@ def jumps(value: Expr) -> bool:
             return operator in COMPARISONS or operator in ("&&", "||")
         case Apply(function):
             return not is_continuous(function)
+        case Conditional() if is_extremum(value):
+            return False
         case Conditional(condition, positive, negative):
             tested = {part for part in walk(condition) if isinstance(part, Binary) and part.operator in ("*", "/")}
             return not tested.isdisjoint((*walk(positive), *walk(negative)))
@@ -93,6 +111,8 @@ def regrouped(value: Expr, varies: Varies, context: Context) -> Expr:
     """An expression with what a loop leaves alone multiplied first in each product, but for those in what ``jumps``."""
     if jumps(value):
         return value
+    if isinstance(value, Conditional) and is_extremum(value):
+        return with_both(value, lambda side: regrouped(side, varies, context))
     found = split_product(value, varies, context)
     if found is not None:
         return Binary("*", *found)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from polydl.codegen.context import Context
 from polydl.codegen.loop_ir import Assign, Body, Declare, For, Node, Variable, mapped
-from polydl.codegen.passes.factors import Varies, jumps, varying
+from polydl.codegen.passes.factors import Varies, is_extremum, jumps, varying, with_both
 from polydl.codegen.values import (
     Apply,
     Binary,
@@ -61,6 +61,9 @@ def _without_divisions(loop: For, context: Context) -> For:
         if jumps(value):
             return value
         match value:
+            case Conditional() if is_extremum(value):
+                # Both are computed for the comparison, whatever is chosen.
+                return with_both(value, lambda side: multiplied(side, guarded))
             case Conditional(condition, positive, negative):
                 branches = (multiplied(branch, True) for branch in (positive, negative))
                 return Conditional(condition, *branches)
