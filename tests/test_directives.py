@@ -35,6 +35,8 @@ def rows(defined: str, body: str = "out[i] = a[i][0];", before: str = "") -> str
     ("text", "gets"),
     [
         (rows("#define TWICE(v) ((v) <= 0 ? 0 : 2 * (v))", "out[i] = TWICE(a[i][0]);"), True),
+        (rows("#define FIRST 0 // for the first column = none -- so far", "out[i] = a[i][FIRST];"), True),
+        (rows("", "do { out[i] = a[i][0]; } while (0);"), True),
         (rows("#define LOOP_J for (j = 0; j < 24; ++j)", "LOOP_J out[i] = out[i] * 3 + a[i][j];"), False),
         (rows('#include "loops.h"', "LOOP_J out[i] = out[i] * 3 + a[i][j];"), False),
         (rows("#define SET(v) t = (v)", "SET(a[i][0]); out[i] = t;"), False),
@@ -72,6 +74,7 @@ def test_a_directive_that_a_macro_writes_may_stand_anywhere(tmp_path: Path, text
         ("#pragma omp parallel for reduction (+: s)", True),
         ("#pragma omp parallel for \\\n  reduction(+: s)", True),
         ('_Pragma("omp parallel for reduction(+: s)")', True),
+        ('_Pragma("omp parallel for private(j) reduction(+: s)")', True),
         ("#pragma omp parallel for\n// reduction(+: s)", False),
         # Of lanes, on each thread.
         ("#pragma omp parallel for\n#pragma omp simd reduction(+: s)", False),

@@ -293,6 +293,15 @@ def test_products_and_quotients_that_are_compared_or_rounded_are_those_of_the_so
         assert as_written.split("= ")[1].rstrip(";") not in line, "in its test or in its value"
 
 
+def test_what_another_statement_compares_or_rounds_is_that_of_the_source() -> None:
+    known = context(*ARRAYS, S=UPDATE, T=UPDATE)
+    value = at("s", "j")
+    for after, stays in ((Apply("rintf", (value,)), True), (Apply("expf", (value,)), False)):
+        for real in (times(at("a"), at("A", "i", "j"), at("r", "i")), Binary("/", at("x", "j"), at("a"))):
+            ir = (loop("j", 1, 89, sets("S", value, real), sets("T", value, after)),)
+            assert (c(reciprocals.run(factors.run(vectorize.run(ir, known), known), known)) == c(ir)) == stays
+
+
 def test_products_stay_that_are_short_or_of_several_types() -> None:
     known = context(*ARRAYS, S=UPDATE)
     for product in (times(at("a"), at("x", "j")), times(at("d"), at("A", "i", "j"), at("r", "i"))):

@@ -34,7 +34,7 @@ _NAMES = re.compile(
 _NUMBERED = re.compile(r"\bnum_threads[ \t]*\(")
 _ADDED = re.compile(r"\bomp[ \t]+(?!simd\b).*\breduction[ \t]*\(", re.DOTALL)
 # What ``_Pragma``, or a macro that makes a string of its argument for that, has of a directive.
-_WRITTEN = re.compile(r'["(]\s*(omp\b[^")]*)')
+_WRITTEN = re.compile(r'["(]\s*(omp\b(?:[^()"]|\([^()"]*\))*)')
 _HEAD = re.compile(r"\bfor\s*\(")
 _NAME = r"[A-Za-z_]\w*"
 _START = re.compile(rf"\s*(?:{_NAME}\s+)*({_NAME})\s*=")
@@ -48,10 +48,11 @@ _DECLARATION = re.compile(
 _FLAT_HEAD = re.compile(r"\bfor\s*\([^()]*\)")
 _GROUP, _BLOCK = re.compile(r"\([^();]*\)|\[[^\[\];]*\]"), re.compile(r"\{[^{}]*\}")
 _DEFINITION = re.compile(rf"^[ \t]*#[ \t]*define[ \t]+({_NAME})((?:[^\\\n]|\\.)*)", re.DOTALL | re.MULTILINE)
+_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 # What begins a loop, or assigns.
 _SETTING = re.compile(r"\bfor\b|\+\+|--|<<=|>>=|(?<![=!<>])=(?!=)")
 # Where brackets are left out: a name that is a whole statement, as macros are.
-_ALONE = re.compile(rf"(?:[;{{}}]|\b(?:if|else)\b)\s*{_NAME}\s*[;}}]")
+_ALONE = re.compile(rf"(?:[;{{}}]|\b(?:if|else)\b)\s*(?!(?:break|continue|return|while)\b){_NAME}\s*[;}}]")
 
 
 @dataclass(frozen=True)
@@ -191,7 +192,7 @@ def _directives(source: str) -> Iterator[_Own]:
 
 
 def _unplaced(source: str) -> list[str]:
-    """OpenMP directives written as ``_Pragma``, up to a clause's end: macros may put them anywhere."""
+    """OpenMP directives written as ``_Pragma``: macros may put them anywhere."""
     return _WRITTEN.findall(source) if "_Pragma" in source else []
 
 
@@ -322,7 +323,7 @@ def _sets_in_macros(source: str, text: str) -> bool:
     flat = _FLAT_HEAD.sub(";", _until_stable(_GROUP, text, " "))
     if _ALONE.search(flat) is not None:
         return True
-    bodies = _DEFINITION.findall(source)
+    bodies = _DEFINITION.findall(_COMMENT.sub(" ", source))
     words, known = set(re.findall(_NAME, text)), -1
     while len(words) > known:
         known = len(words)

@@ -342,7 +342,7 @@ def read_later(variable: VariableFacts, facts: SourceFacts, start: int, end: int
     repeated = min((loop.offset for loop in loops), default=start)
     later = [r for r in variable.references if r.offset >= end or repeated <= r.offset < start]
     later.sort(key=lambda reference: (reference.offset < end, reference.offset))
-    if _jumps(facts):
+    if any(offset >= end for offset in _jumps(facts)):
         # What stands anywhere may run next, and a value that is set may be set where nothing comes by; but a loop that
         # counts with it sets it whenever it begins.
         counted = [(start, end), *_loops_that_set(variable, facts, start, end)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,7 @@ from polydl.poly.counting import count, quota
 
 # isl's operations for one nest, some seconds; a nest that needs more can't be optimized.
 _OPERATIONS = 200_000_000
+_IF = re.compile(r"if\b")
 # Added to subscripts to make them positive; a subscript above half of this has been shifted.
 SHIFT = 1 << 29
 
@@ -201,7 +203,7 @@ class _Builder:
             )
         domain = isl.Set.read_from_str(self.context, described["domain"]).drop_unused_params()
         if body["kind"] != "op" or body["text"] not in ASSIGNMENTS | STEPS.keys():
-            if self.text.startswith("if", offset):
+            if _IF.match(self.text, offset):
                 self.asked.append(_Draft(described, offset, domain, text.rstrip(";")))
             return None
         target = body["arguments"][0]
@@ -328,7 +330,7 @@ class _Builder:
 
     def _open_extent(self, variable: VariableFacts, used: Sequence[EvaluatedReference]) -> int:
         if used and variable.storage == "parameter":
-            chosen = [draft for draft in self.drafts if self.text.startswith("if", draft.offset)]
+            chosen = [draft for draft in self.drafts if _IF.match(self.text, draft.offset)]
             kept = {name for draft in chosen for name in kept_references(draft.body, draft.evaluations)}
             certain = [evaluation for evaluation in used if evaluation.access.reference not in kept]
             return bounds.certain_extent(variable, used, certain, self.place)

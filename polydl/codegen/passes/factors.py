@@ -7,7 +7,7 @@ round differently, as does a sum in another order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from polydl.codegen.context import Context, is_real, term
@@ -20,8 +20,10 @@ from polydl.codegen.values import (
     Conditional,
     Element,
     Expr,
+    Name,
     Unary,
     mentions,
+    parts,
     walk,
     with_parts,
 )
@@ -107,6 +109,28 @@ def jumps(value: Expr) -> bool:
     return False
 
 
+def decisive(loop: For) -> frozenset[str]:
+    """Arrays and variables of which the loop's statements read something inside of what ``jumps``."""
+    return frozenset(name_of(part) for each in assignments(loop.body) for part in _decisive(each.value))
+
+
+def name_of(value: Expr) -> str:
+    """Of the array of an element, or of a variable; "" for any other expression."""
+    match value:
+        case Element(name) | Name(name):
+            return name
+    return ""
+
+
+def _decisive(value: Expr) -> Iterator[Expr]:
+    if jumps(value):
+        yield from (part for part in walk(value) if name_of(part))
+        return
+    compared = isinstance(value, Conditional) and is_extremum(value)
+    for part in parts(value)[1:] if compared else parts(value):
+        yield from _decisive(part)
+
+
 def regrouped(value: Expr, varies: Varies, context: Context) -> Expr:
     """An expression with what a loop leaves alone multiplied first in each product, but for those in what ``jumps``."""
     if jumps(value):
@@ -131,9 +155,10 @@ def run(ir: Body, context: Context) -> Body:
 def _with_fewer_products(loop: For, context: Context) -> For:
     varies = varying(loop)
     reductions = {each.variable: each for each in loop.reductions}
+    kept = decisive(loop)
 
     def changed(node: Node) -> Node:
-        if not isinstance(node, Assign):
+        if not isinstance(node, Assign) or name_of(node.target) in kept:
             return node
         if context.is_integer(node.target):
             # What is rounded to an integer may be another one.

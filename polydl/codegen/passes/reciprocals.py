@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from polydl.codegen.context import Context
 from polydl.codegen.loop_ir import Assign, Body, Declare, For, Node, Variable, mapped
-from polydl.codegen.passes.factors import Varies, is_extremum, jumps, varying, with_both
+from polydl.codegen.passes.factors import Varies, decisive, is_extremum, jumps, name_of, varying, with_both
 from polydl.codegen.values import (
     Apply,
     Binary,
@@ -41,6 +41,7 @@ def run(ir: Body, context: Context) -> Body:
 
 def _without_divisions(loop: For, context: Context) -> For:
     varies = varying(loop)
+    kept = decisive(loop)
     # By the divisor and the type of the quotient.
     found: dict[tuple[Expr, str], str] = {}
 
@@ -75,7 +76,7 @@ def _without_divisions(loop: For, context: Context) -> For:
 
     def changed(node: Node) -> Node:
         # What is rounded to an integer may be another one.
-        if not isinstance(node, Assign) or context.is_integer(node.target):
+        if not isinstance(node, Assign) or context.is_integer(node.target) or name_of(node.target) in kept:
             return node
         value = multiplied(node.value)
         factor = reciprocal(value, node.target, False) if node.operator == "/=" else None
