@@ -99,13 +99,13 @@ def check_other_loops(facts: SourceFacts, place: Place) -> None:
 
 def _jumps(facts: SourceFacts) -> list[int]:
     """Offsets of the goto statements of the function."""
-    return [each.offset for each in facts.constructs if each.message.startswith(("goto ", "a computed goto "))]
+    return [construct.offset for construct in facts.constructs if construct.kind == "goto"]
 
 
 def check_constructs(facts: SourceFacts, start: int, end: int, place: Place) -> None:
     """Check that the region has no construct that pet would misread or ignore."""
     # What jumps to a label says more than the label.
-    for construct in sorted(facts.constructs, key=lambda known: (known.message.startswith("a label "), known.offset)):
+    for construct in sorted(facts.constructs, key=lambda known: (known.kind == "label", known.offset)):
         if start <= construct.offset < end:
             raise UnsupportedConstructError(
                 construct.message,

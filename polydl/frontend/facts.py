@@ -132,6 +132,8 @@ class Construct:
     remedy: str
     #: whether pet follows it without end, wherever in a function without a marked region it is
     endless: bool = False
+    #: what jumps and what they lead to are: ``goto`` or ``label``; "" for anything else
+    kind: str = ""
 
 
 @dataclass(frozen=True)

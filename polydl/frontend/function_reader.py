@@ -41,7 +41,7 @@ from polydl.frontend.operators import (
 from polydl.frontend.purity import impurity, pure_function, remedy_of, remedy_of_pointer
 from polydl.frontend.source import line_of, one_line
 from polydl.frontend.typed_integers import TypedIntegers
-from polydl.frontend.unsupported import UNSUPPORTED, named_with_remedy
+from polydl.frontend.unsupported import KINDS, UNSUPPORTED, named_with_remedy
 from polydl.frontend.walk import key_of, preorder, text_offset
 from polydl.ir.scop import PureFunction
 
@@ -418,7 +418,8 @@ class FunctionReader:
         """Note a construct that a Scop can't represent."""
         start, end = cursor.extent.start.offset, cursor.extent.end.offset
         quoted = self.text[start:end].split("\n")[0]
-        self.constructs.append(Construct(start, message, one_line(quoted, 120), remedy, endless))
+        kind = KINDS.get(cursor.kind, "")
+        self.constructs.append(Construct(start, message, one_line(quoted, 120), remedy, endless, kind))
 
 
 def _named(expression: Any) -> set[str]:

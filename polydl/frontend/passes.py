@@ -150,24 +150,21 @@ def pet_pass(job: ReadingJob, facts: SourceFacts, library: PetLibrary) -> dict[s
         first: dict[str, Any] = scops[0]
         return first
     before = without_comments(job.text[: facts.region[0]]).rstrip() if facts.region else ""
-    if message == _UNBALANCED and before.endswith(":"):
-        line = line_of(job.text, len(before))
-        raise UnsupportedConstructError(
-            "pet can't model loops right behind a label",
-            file=job.name,
-            line=line,
-            construct=one_line(job.text.split("\n")[line - 1]),
-            remedy="put them into braces of their own there, with #pragma scop and #pragma endscop inside; "
-            "or move them to a function of their own",
+    if message == _UNBALANCED and facts.region and (before.endswith(":") or _BRANCH.search(before)):
+        labelled = before.endswith(":")
+        line = line_of(job.text, len(before) if labelled else facts.region[0])
+        place = "right behind a label" if labelled else "that are a branch of an if without braces"
+        of_label = (
+            "put them into braces of their own there, with #pragma scop and #pragma endscop inside; "
+            "or move them to a function of their own"
         )
-    if message == _UNBALANCED and facts.region and _BRANCH.search(before):
-        line = line_of(job.text, facts.region[0])
+        of_branch = "put the branch into braces, and #pragma scop and #pragma endscop around the loops inside of these"
         raise UnsupportedConstructError(
-            "pet can't model loops that are a branch of an if without braces",
+            f"pet can't model loops {place}",
             file=job.name,
             line=line,
             construct=one_line(job.text.split("\n")[line - 1]),
-            remedy="put the branch into braces, and #pragma scop and #pragma endscop around the loops inside of these",
+            remedy=of_label if labelled else of_branch,
         )
     if message is not None and line is not None:
         raise UnsupportedConstructError(

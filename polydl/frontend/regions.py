@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Any
 
 from clang.cindex import CursorKind, conf
@@ -152,7 +153,7 @@ def choose(
             f"a macro stands for the name of the function {candidates[0].spelling}",
             file=file,
             line=candidates[0].location.line,
-            construct="#define",
+            construct=" ".join(takewhile("(".__ne__, (token.spelling for token in candidates[0].get_tokens()))),
             remedy=f"write {candidates[0].spelling} where the macro stands",
         )
     inside = [region for region, home in homes.items() if home == candidates[0]]

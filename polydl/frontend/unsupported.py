@@ -33,6 +33,12 @@ UNSUPPORTED = {
     CursorKind.StmtExpr: ("a statement expression", "write its statements on their own"),
     CursorKind.CXX_UNARY_EXPR: ("sizeof", "write the number, or put sizeof in the text itself, and not in a macro"),
 }
+#: ``Construct.kind`` of some
+KINDS = {
+    CursorKind.GOTO_STMT: "goto",
+    CursorKind.INDIRECT_GOTO_STMT: "goto",
+    CursorKind.LABEL_STMT: "label",
+}
 
 
 def named_with_remedy(kind: Any) -> tuple[str, str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import TypeGuard
 
 from polydl.codegen.context import Context, is_real, term
 from polydl.codegen.loop_ir import Assign, Body, For, Node, assignments, mapped
@@ -71,7 +72,7 @@ def split_product(value: Expr, varies: Varies, context: Context) -> tuple[Expr, 
     return _product(alone), _product(moving)
 
 
-def is_extremum(value: Expr) -> bool:
+def is_extremum(value: Expr) -> TypeGuard[Conditional]:
     """Whether a choice takes the larger or the smaller one of the two values that it compares, as ReLU does."""
     match value:
         case Conditional(Binary("<" | "<=" | ">" | ">=", left, right), positive, negative):
@@ -92,6 +93,8 @@ def jumps(value: Expr) -> bool:
     A choice between what its condition has computed stays whole, unless it is a maximum or minimum: what is at most six
     by its test is so by its value.
     """
+    if is_extremum(value):
+        return False
     match value:
         case Cast(kind):
             return not is_real(kind)
@@ -101,8 +104,6 @@ def jumps(value: Expr) -> bool:
             return operator in COMPARISONS or operator in ("&&", "||")
         case Apply(function):
             return not is_continuous(function)
-        case Conditional() if is_extremum(value):
-            return False
         case Conditional(condition, positive, negative):
             tested = {part for part in walk(condition) if isinstance(part, Binary) and part.operator in ("*", "/")}
             return not tested.isdisjoint((*walk(positive), *walk(negative)))
@@ -126,8 +127,7 @@ def _decisive(value: Expr) -> Iterator[Expr]:
     if jumps(value):
         yield from (part for part in walk(value) if name_of(part))
         return
-    compared = isinstance(value, Conditional) and is_extremum(value)
-    for part in parts(value)[1:] if compared else parts(value):
+    for part in parts(value)[1:] if is_extremum(value) else parts(value):
         yield from _decisive(part)
 
 
@@ -135,7 +135,7 @@ def regrouped(value: Expr, varies: Varies, context: Context) -> Expr:
     """An expression with what a loop leaves alone multiplied first in each product, but for those in what ``jumps``."""
     if jumps(value):
         return value
-    if isinstance(value, Conditional) and is_extremum(value):
+    if is_extremum(value):
         return with_both(value, lambda side: regrouped(side, varies, context))
     found = split_product(value, varies, context)
     if found is not None:

@@ -22,6 +22,7 @@ from polydl.codegen.values import (
     Integer,
     Name,
     elements,
+    parts,
     walk,
     with_parts,
 )
@@ -61,13 +62,11 @@ def _without_divisions(loop: For, context: Context) -> For:
     def multiplied(value: Expr, guarded: bool = False) -> Expr:
         if jumps(value):
             return value
-        match value:
-            case Conditional() if is_extremum(value):
-                # Both are computed for the comparison, whatever is chosen.
-                return with_both(value, lambda side: multiplied(side, guarded))
-            case Conditional(condition, positive, negative):
-                branches = (multiplied(branch, True) for branch in (positive, negative))
-                return Conditional(condition, *branches)
+        if is_extremum(value):
+            # Both are computed for the comparison, whatever is chosen.
+            return with_both(value, lambda side: multiplied(side, guarded))
+        if isinstance(value, Conditional):
+            return Conditional(value.condition, *(multiplied(branch, True) for branch in parts(value)[1:]))
         value = with_parts(value, lambda part: multiplied(part, guarded))
         if isinstance(value, Binary) and value.operator == "/":
             factor = reciprocal(value.right, value.left, guarded)
