@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import math
 from collections import Counter
@@ -20,6 +21,7 @@ from polydl.errors import OptionError
 from polydl.execute.rings import INTEGERS
 from polydl.execute.toolchain import Toolchain
 from polydl.fuzzing import examine as examining
+from polydl.fuzzing import running
 from polydl.fuzzing.examine import Failure, FuzzingSettings, examine, step_kinds
 from polydl.fuzzing.far_counters import with_far_counter
 from polydl.fuzzing.findings import Finding, read, write
@@ -233,6 +235,20 @@ def test_what_was_found_fails_no_more(name: str, capsys: pytest.CaptureFixture[s
     kept = Path(__file__).parent / "data" / "fuzzing" / name / "finding.json"
     assert main(["fuzz", "--replay", str(kept)], standalone_mode=False) == 0
     assert "now it does not fail" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.native
+def test_nests_are_examined_where_threads_have_run(settings: FuzzingSettings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A forked process waited for threads of the team that its parent has."""
+    monkeypatch.setattr(running, "_SECONDS", 20.0)
+    nothing = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: None)
+    ctypes.CDLL("libgomp.so.1").GOMP_parallel(nothing, None, 2, 0)
+    case = generated(0, 0)[1].having(_product())
+    case = replace(case, conditions=replace(case.conditions, threads=2, microkernel="none"))
+    answer = examine(case, settings)
+    assert answer.failures == ()
+    assert answer.variants["ok"]
 
 
 def _statuses_without_legality(settings: FuzzingSettings) -> Counter[str]:

@@ -19,6 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -126,7 +127,8 @@ def run(
 def _forked(work: Callable[[Callable[[dict[str, Any]], None]], None]) -> tuple[list[dict[str, Any]], Any]:
     """What a forked process reports, and its failure as a status and a message, or None.
 
-    This process must have run no parallel code of OpenMP: the child would wait for threads that it does not have.
+    The child works in a thread of its own. If this process has run parallel code of OpenMP, the thread that the child
+    goes on with has a team there whose other threads it does not have: it would wait for them without end.
     """
     reader, writer = os.pipe()
     child = os.fork()
@@ -141,10 +143,7 @@ def _forked(work: Callable[[Callable[[dict[str, Any]], None]], None]) -> tuple[l
             silent = os.open(os.devnull, os.O_RDWR)
             for standard in (0, 1, 2):
                 os.dup2(silent, standard)
-            work(lambda entry: _send(writer, entry))
-            status = 0
-        except BaseException as error:
-            _send(writer, {"refused": f"{type(error).__name__}: {error}"})
+            status = _in_a_new_thread(work, writer)
         finally:
             os._exit(status)
     os.close(writer)
@@ -160,6 +159,24 @@ def _forked(work: Callable[[Callable[[dict[str, Any]], None]], None]) -> tuple[l
     if os.WEXITSTATUS(ended):
         return entries, ("crash", f"exit status {os.WEXITSTATUS(ended)}")
     return entries, None
+
+
+def _in_a_new_thread(work: Callable[[Callable[[dict[str, Any]], None]], None], writer: int) -> int:
+    """The exit status of a process whose work is done in a thread that it starts."""
+    status = 1
+
+    def run() -> None:
+        nonlocal status
+        try:
+            work(lambda entry: _send(writer, entry))
+            status = 0
+        except BaseException as error:
+            _send(writer, {"refused": f"{type(error).__name__}: {error}"})
+
+    thread = Thread(target=run)
+    thread.start()
+    thread.join()
+    return status
 
 
 def _send(writer: int, entry: dict[str, Any]) -> None:
