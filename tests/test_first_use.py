@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from machines import machine_with
+from packed_calls import packed_call, timed
 
 import polydl
 from polydl import pipeline
@@ -24,12 +25,9 @@ from polydl.errors import ExecutionError
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.scop import Scop
 from polydl.machine import Core, Machine
-from polydl.machine.call_times import CallTime, CallTimes, call_times_path, read_call_times, write_call_times
-from polydl.microkernels.amx import AMX
+from polydl.machine.call_times import CallTime, read_call_times, write_call_times
 from polydl.microkernels.libxsmm import LIBXSMM
 from polydl.microkernels.plain_c import PLAIN_C
-from polydl.model.calibrated import calibrated
-from polydl.model.call_factors import CallFactors
 from polydl.presentation.calibration import first_use_text
 
 MATMUL = """
@@ -168,7 +166,7 @@ def test_the_constants_of_formulas_are_fitted_to_the_calls(calls: tuple[PackedCa
     assert {"call_cycles", "block_step_cycles"} <= known.keys()
     assert first.machine.core.call_cycles == known["call_cycles"]
     # Shapes that were not timed, without the factors of their neighbours.
-    for other in (shape(40, 5, 23), shape(96, 7, 300), shape(200, 40, 90)):
+    for other in (packed_call(40, 5, 23), packed_call(96, 7, 300), packed_call(200, 40, 90)):
         wanted = PLAIN_C.on(true).predicted_cycles(other, 16)
         assert PLAIN_C.on(first.machine.core).predicted_cycles(other, 16) == pytest.approx(wanted, rel=0.05)
         assert PLAIN_C.on(MACHINE.core).predicted_cycles(other, 16) > 1.07 * wanted
@@ -183,7 +181,7 @@ def test_a_formula_has_the_constants_that_another_one_was_fitted_with(tmp_path: 
     first = first_use(MACHINE, calls, TOOLCHAIN, directory=tmp_path, measure=taken_on(true), seconds=60.0)
     assert first is not None
     found = LIBXSMM.on(first.machine.core)
-    for other in (shape(40, 5, 23, 4), shape(96, 7, 30, 9), shape(200, 40, 90)):
+    for other in (packed_call(40, 5, 23, 4), packed_call(96, 7, 30, 9), packed_call(200, 40, 90)):
         wanted = LIBXSMM.on(true).predicted_cycles(other, 16)
         assert found.predicted_cycles(other, 16) == pytest.approx(wanted, rel=0.06)
 
@@ -309,88 +307,6 @@ def test_two_processes_never_time_at_once(calls: tuple[PackedCall, ...], tmp_pat
     assert "another process" in first_use_text(second)
 
 
-# --- what timed calls predict -----------------------------------------------------------
-
-
-def shape(m: int, n: int, k: int, batch: int = 1, **changes: int) -> GemmShape:
-    plain = GemmShape("float", "float", m, n, k, batch, lda=m, ldc=m, stride_bn=k, stride_bk=1)
-    return replace(plain, **changes)  # type: ignore[arg-type]
-
-
-def timed(*factors: tuple[GemmShape, float]) -> CallTimes:
-    rows = (
-        CallTime(each.m, each.columns, each.k, each.batch, each.transposed, factor * formula(each))
-        for each, factor in factors
-    )
-    return CallTimes("c", "float", 16, "", True, tuple(rows))
-
-
-def formula(call: GemmShape) -> float:
-    return call.m * call.columns * call.k * call.batch / 32
-
-
-def test_a_timed_call_has_its_own_factor_and_the_others_those_of_their_neighbours() -> None:
-    factors = CallFactors(timed((shape(64, 8, 64), 1.2), (shape(64, 32, 64), 3.0)), formula, 1.0)
-    assert factors.of(shape(64, 8, 64)) == pytest.approx(1.2)
-    assert factors.of(shape(64, 4, 64, rows=2)) == pytest.approx(1.2)
-    assert factors.of(shape(64, 16, 64)) == pytest.approx((1.2 * 3.0) ** 0.5)
-    assert 1.2 < factors.of(shape(64, 10, 64)) < factors.of(shape(64, 24, 64)) < 3.0
-    assert CallFactors(timed(), formula, 1.0).of(shape(64, 8, 64)) == 1.0
-
-
-def test_calls_far_away_say_nothing_of_others_that_have_near_ones() -> None:
-    near = [(shape(m, 8, 64), 1.1) for m in (32, 64)] + [(shape(m, 16, 64), 1.1) for m in (32, 64)]
-    single_rows = [(shape(1, n, k), 20.0) for n in (1, 2, 4) for k in (16, 32, 64, 128)]
-    assert CallFactors(timed(*near, *single_rows), formula, 1.0).of(shape(48, 12, 64)) == pytest.approx(1.1)
-
-
-def test_calls_are_predicted_from_calls_of_their_kind() -> None:
-    whole, partial, transposed = shape(32, 8, 64), shape(31, 8, 64), shape(32, 8, 64, stride_bn=1, stride_bk=8)
-    factors = CallFactors(timed((whole, 1.0), (partial, 2.0), (transposed, 4.0)), formula, 1.0)
-    assert factors.of(shape(30, 8, 64)) > 1.8
-    assert factors.of(shape(48, 8, 64)) < 1.4
-    assert factors.of(shape(48, 8, 64, stride_bn=1, stride_bk=8)) > 3.0
-
-
-def test_a_microkernel_is_predicted_by_its_timed_calls() -> None:
-    times = timed((shape(64, 8, 64), 2.0))
-    kernel = calibrated(PLAIN_C, (), (times,)).on(MACHINE.core)
-    plain = PLAIN_C.on(MACHINE.core)
-    assert kernel.predicted_cycles(shape(64, 8, 64), 16) == pytest.approx(
-        2.0 * formula(shape(64, 8, 64)) * MACHINE.core.peak_cycle
-    )
-    other = replace(shape(64, 8, 64), element="double", accumulator="double")
-    assert kernel.predicted_cycles(other, 8) == plain.predicted_cycles(other, 8)
-    assert calibrated(PLAIN_C, (), (replace(times, microkernel="other"),)) is PLAIN_C
-
-
-def test_no_call_is_expected_to_beat_the_peak() -> None:
-    kernel = calibrated(PLAIN_C, (), (timed((shape(64, 8, 64), 0.3)),)).on(MACHINE.core)
-    assert kernel.predicted_cycles(shape(64, 16, 64), 16) == 64 * 16 * 64 / 16 / MACHINE.core.fma_per_cycle
-
-
-def test_tiles_may_beat_the_peak_as_their_formula_says() -> None:
-    core = MACHINE.core
-    call = shape(64, 64, 512)
-    formula = AMX.on(core).predicted_cycles(call, 16)
-    assert formula < 64 * 64 * 512 / 16 / core.fma_per_cycle
-    times = CallTimes("c-amx", "float", 16, "", True, (CallTime(64, 64, 512, 1, False, formula / core.peak_cycle),))
-    assert calibrated(AMX, (), (times,)).on(core).predicted_cycles(call, 16) == pytest.approx(formula)
-
-
-def test_a_machine_keeps_its_timed_calls(tmp_path: Path) -> None:
-    here = replace(MACHINE, call_times=(timed((shape(64, 8, 64), 2.0)),))
-    here.save(tmp_path / "machine.toml")
-    assert Machine.load(tmp_path / "machine.toml") == here
-    write_call_times(tmp_path, here.cpu_id, here.call_times)
-    assert read_call_times(tmp_path, here.cpu_id) == here.call_times
-    path = call_times_path(tmp_path, here.cpu_id)
-    text = path.read_text()
-    for damaged in (text.replace("cycles = ", "cycles = -"), text.replace("version = 2", "version = 0"), text[:-20]):
-        path.write_text(damaged)
-        assert read_call_times(tmp_path, here.cpu_id) == ()
-
-
 # --- the whole job ----------------------------------------------------------------------
 
 
@@ -411,7 +327,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         quiet()
         del ranking, apply, report
         found.append(1)
-        slow = replace(machine, call_times=(timed((shape(64, 8, 64), 10.0)),))
+        slow = replace(machine, call_times=(timed((packed_call(64, 8, 64), 10.0)),))
         return FirstUse(slow, ("c",), 1, 0.5, toolchain, Path(), ())
 
     monkeypatch.setattr("polydl.optimization.optimize.first_use_of", instead)

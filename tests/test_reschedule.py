@@ -10,115 +10,21 @@ import pytest
 from computed import check_kernels, parse
 from machines import machine_with
 from marks import parametrized
+from stencils import JACOBI, NUSSINOV, PRODUCT, SEIDEL, STENCILS, STEP
 
 from polydl import pipeline
-from polydl.errors import IllegalVariantError, QuotaError
-from polydl.ir.affine import Affine
+from polydl.errors import IllegalVariantError
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Variant
 from polydl.model.plain_loops import chain
 from polydl.plan.apply import Applied, apply
 from polydl.plan.rewrite_steps import description, families
-from polydl.poly.counting import quota
 from polydl.poly.dependences import dependences
 from polydl.poly.legality import parallel_is_legal
-from polydl.poly.scheduling import inverse, permutable_band, without_bounds
 from polydl.rewrite_contract import Request
 from polydl.variant_json import variant_from_json
 from polydl.variants.rewrites.reschedule import RESCHEDULE, Reschedule
-
-# Each kind of statement that isl's schedules bring: several in a time step, one updated in place, one with fewer loops
-# than the others, and triangles.
-JACOBI = """
-void f(double A[400], double B[400]) {
-#pragma scop
-  for (int t = 0; t < 40; t++) {
-    for (int i = 1; i < 399; i++)
-      B[i] = 0.33 * (A[i - 1] + A[i] + A[i + 1]);
-    for (int i = 1; i < 399; i++)
-      A[i] = 0.33 * (B[i - 1] + B[i] + B[i + 1]);
-  }
-#pragma endscop
-}
-"""
-# Larger than the first cache, so that it is tiled on one thread, too.
-SEIDEL = """
-void f(float A[70][110]) {
-#pragma scop
-  for (int t = 0; t < 20; t++)
-    for (int i = 1; i < 69; i++)
-      for (int j = 1; j < 109; j++)
-        A[i][j] = (A[i - 1][j] + A[i][j - 1] + A[i][j] + A[i][j + 1] + A[i + 1][j]) / 5.0f;
-#pragma endscop
-}
-"""
-FDTD = """
-void f(float x[70][90], float y[70][90], float h[70][90], float edge[20]) {
-#pragma scop
-  for (int t = 0; t < 20; t++) {
-    for (int j = 0; j < 90; j++)
-      y[0][j] = edge[t];
-    for (int i = 1; i < 70; i++)
-      for (int j = 0; j < 90; j++)
-        y[i][j] = y[i][j] - 0.5f * (h[i][j] - h[i - 1][j]);
-    for (int i = 0; i < 70; i++)
-      for (int j = 1; j < 90; j++)
-        x[i][j] = x[i][j] - 0.5f * (h[i][j] - h[i][j - 1]);
-    for (int i = 0; i < 69; i++)
-      for (int j = 0; j < 89; j++)
-        h[i][j] = h[i][j] - 0.7f * (x[i][j + 1] - x[i][j] + y[i + 1][j] - y[i][j]);
-  }
-#pragma endscop
-}
-"""
-LU = """
-void f(double A[90][90]) {
-#pragma scop
-  for (int i = 0; i < 90; i++) {
-    for (int j = 0; j < i; j++) {
-      for (int k = 0; k < j; k++)
-        A[i][j] -= A[i][k] * A[k][j];
-      A[i][j] /= A[j][j];
-    }
-    for (int j = i; j < 90; j++)
-      for (int k = 0; k < i; k++)
-        A[i][j] -= A[i][k] * A[k][j];
-  }
-#pragma endscop
-}
-"""
-# The largest of terms by four statements, of which some read the results of others in the same row (RNA folding).
-NUSSINOV = """
-void f(signed char b[140], int t[140][140]) {
-#pragma scop
-  for (int i = 139; i >= 0; i--)
-    for (int j = i + 1; j < 140; j++) {
-      t[i][j] = t[i][j] >= t[i][j - 1] ? t[i][j] : t[i][j - 1];
-      if (i + 1 < 140)
-        t[i][j] = t[i][j] >= t[i + 1][j] ? t[i][j] : t[i + 1][j];
-      if (i < j - 1)
-        t[i][j] = t[i][j] >= t[i + 1][j - 1] + (b[i] + b[j] == 3) ? t[i][j] : t[i + 1][j - 1] + (b[i] + b[j] == 3);
-      for (int k = i + 1; k < j; k++)
-        t[i][j] = t[i][j] >= t[i][k] + t[k + 1][j] ? t[i][j] : t[i][k] + t[k + 1][j];
-    }
-#pragma endscop
-}
-"""
-PRODUCT = """
-void f(float C[96][96], float A[96][96], float B[96][96]) {
-#pragma scop
-  for (int i = 0; i < 96; i++)
-    for (int j = 0; j < 96; j++) {
-      C[i][j] = 0.0f;
-      for (int k = 0; k < 96; k++)
-        C[i][j] += A[i][k] * B[k][j];
-    }
-#pragma endscop
-}
-"""
-STENCILS = {"jacobi": JACOBI, "seidel": SEIDEL, "fdtd": FDTD, "lu": LU}
-STEP = Reschedule(("S0", "S1"), ("t", "i"), (((1, 0, 0), (2, 1, 0)), ((1, 0, 0), (2, 1, 1))), (8, 64), wavefront=True)
 
 
 def proposed(scop: Scop, threads: int = 2, *, reassociate: bool = True) -> list[Reschedule]:
@@ -138,24 +44,6 @@ def scops(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Scop]:
 
 def applied(scop: Scop, step: Reschedule) -> Applied:
     return apply(scop, Variant((step,)), ())
-
-
-def test_isl_gives_a_stencil_skewed_loops_that_can_be_tiled_together(scops: dict[str, Scop]) -> None:
-    scop = scops["jacobi"]
-    band = permutable_band(scop, ("S0", "S1"), dependences(scop))
-    assert band is not None
-    assert band.statements == ("S0", "S1")
-    assert band.permutable == (0, 2)
-    rows = tuple(tuple((*row.coefficients, row.constant) for row in forms) for forms in band.rows)
-    assert rows == STEP.rows
-
-
-def test_iterators_follow_from_rows_that_keep_apart_what_was_apart() -> None:
-    assert inverse((Affine((1, 0)), Affine((2, 1), 1)), 2) == (Affine((1, 0)), Affine((-2, 1), -1))
-    # A statement with fewer loops than the others.
-    assert inverse((Affine((1,)), Affine((1,), 3)), 1) == (Affine((1, 0)),)
-    assert inverse((Affine((1, 1)), Affine((1, 1))), 2) is None
-    assert inverse((Affine((2,)),), 1) is None
 
 
 @pytest.mark.parametrize("name", STENCILS)
@@ -398,82 +286,3 @@ def test_a_step_that_does_not_fit_is_refused(change: dict[str, object], reason: 
     scop = scops["jacobi"]
     with pytest.raises(IllegalVariantError, match=reason):
         applied(scop, replace(STEP, **change))  # type: ignore[arg-type]
-
-
-MANY_RELATIONS = """\
-#include <math.h>
-void nest(float A[49][41], const float B[20][39]) {
-#pragma scop
-  for (int i = 1; i < 38; i++) {
-    for (int j = 0; j < 13; j++) {
-      for (int t = 2; t < 4; t += 3) {
-        A[j + 7][i + 3] += A[2 * t + i + 5][3] * 2.0f;
-        A[i + 4][j + 1] = sqrtf(fabsf(B[(i + 2) / 2][j + 1]));
-      }
-    }
-    for (int k = 0; k < 4; k++)
-      for (int l = 0; l < 5; l++)
-        A[l + 5][k + 1] -= B[l + 1][k] * B[k][i + 1];
-  }
-#pragma endscop
-}
-"""
-
-
-def test_dependences_of_a_stencil_go_on_beyond_its_bounds(scops: dict[str, Scop]) -> None:
-    """With bounds, isl's scheduler takes ten seconds for a stencil of three dimensions."""
-    for name, stencil in (("jacobi", True), ("fdtd", True), ("lu", False)):
-        scop = scops[name]
-        found = dependences(scop)
-        order = without_bounds(scop.statements, found)
-        assert (order is not None) == stencil
-        if order is None:
-            continue
-        for dependence in found:
-            assert isl.UnionMap(dependence.relation).is_subset(order)
-            alike = scop.statement(dependence.source).depth == scop.statement(dependence.target).depth
-            between = isl.Map(dependence.relation).get_space()
-            assert order.extract_map(between).domain().is_bounded() != alike
-
-
-def test_dependences_that_have_no_bounds_to_lose_are_scheduled_once(tmp_path: Path) -> None:
-    source = """
-void f(float A[40], float B[40][30]) {
-#pragma scop
-  for (int i = 0; i < 40; i++) {
-    A[i] = 2.0f;
-    for (int j = 0; j < 30; j++)
-      B[i][j] = A[i];
-  }
-#pragma endscop
-}
-"""
-    scop = parse(tmp_path, source)
-    found = dependences(scop)
-    assert found
-    assert without_bounds(scop.statements, found) is None
-
-
-def test_many_relations_between_few_statements_are_scheduled_within_the_quota(tmp_path: Path) -> None:
-    """isl's scheduler takes minutes for all of the relations."""
-    scop = parse(tmp_path, MANY_RELATIONS)
-    band = permutable_band(scop, ("S0", "S1", "S2"), dependences(scop))
-    assert band is not None
-    assert band.permutable[1] - band.permutable[0] > 1
-
-
-def test_whatever_isl_had_not_computed_when_its_quota_ended_is_a_quota_error(scops: dict[str, Scop]) -> None:
-    scop = scops["jacobi"]
-    names, pairs = [statement.name for statement in scop.statements], dependences(scop)
-    ends = []
-    for operations in range(1_000, 120_000, 3_000):
-        try:
-            with quota(isl.DEFAULT_CONTEXT, operations):
-                band = permutable_band(scop, names, pairs)
-        except QuotaError:
-            ends.append("quota")
-        else:
-            assert band is not None
-            ends.append("band")
-    assert ends == sorted(ends, reverse=True)
-    assert {*ends} == {"quota", "band"}

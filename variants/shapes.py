@@ -19,7 +19,7 @@ from itertools import product
 from math import prod
 
 from polydl.contracts import GemmShape, Microkernel
-from polydl.contracts.first_cache import repeated_cycles
+from polydl.contracts.first_cache import timed_cycles
 from polydl.divisors import divisors
 from polydl.ir.scop import Scop
 from polydl.machine import Machine
@@ -139,8 +139,7 @@ def _cycles_per_operation(
     pieces = [_pieces(extents[loop], size) for loop, size in ((match.m, shape.m), (match.n, shape.n))]
     for (m, times_m), (n, times_n) in product(*pieces):
         call = _gemm_shape(shape, m, n, shape.k, batch)
-        cost = kernel.predicted_cycles(call, vector_elements) + repeated_cycles(kernel, call, vector_elements)
-        total += times_m * times_n * cost
+        total += times_m * times_n * timed_cycles(kernel, call, vector_elements)
     rows = prod(size for _, size in shape.rows)
     return total / (extents[match.m] * extents[match.n] * rows * shape.k * batch)
 

@@ -354,7 +354,7 @@ class FunctionReader:
                 self.refuse(
                     cursor,
                     f"the call of {callee.spelling} can't be modelled: {reason}",
-                    remedy_of(callee, reason, bool(self._loop_ends)),
+                    remedy_of(callee, self.main_file, bool(self._loop_ends)),
                 )
             elif callee.spelling not in CONVERSIONS.union(self.callees) and callee.get_definition() is not None:
                 self.callees[callee.spelling] = pure_function(callee)

@@ -61,31 +61,35 @@ _POINTER_OPERATORS = (ADDRESS_OF, DEREFERENCE)
 
 _ALLOCATING = frozenset(("malloc", "calloc", "realloc", "aligned_alloc", "free"))
 _MOVING = frozenset(("memcpy", "memmove", "memset"))
-_READS = "it takes the array "
 _PASSED = "pass the memory as a parameter, or use an array with a size"
 _LOOPS_FOR_CALL = "write the loops that it stands for, or give them in #pragma polydl microkernel(LOOPS)"
 _ROUND_LOOPS = "put #pragma scop and #pragma endscop round the loops alone"
 
 
-def remedy_of(function: Any, reason: str, in_loop: bool) -> str:
-    """What to do about a call of a ``function``, impure for that ``reason``, in a loop or between those of a region."""
+def remedy_of(function: Any, main_file: str, in_loop: bool) -> str:
+    """What to do about a call of an impure ``function``, in a loop or between those of a region."""
     if function.spelling in _ALLOCATING:
         return _PASSED
     if function.spelling in _MOVING:
         return "write the loop that it stands for"
-    if reason.startswith(_READS) and _reads_arrays(function):
+    if _reads_arrays(function, main_file):
         return "write in its place what it returns, or make it a macro"
     if conf.lib.clang_Location_isInSystemHeader(function.location):
         return "take it out of the loops" if in_loop else _ROUND_LOOPS
     return _LOOPS_FOR_CALL if in_loop else f"{_ROUND_LOOPS}; or {_LOOPS_FOR_CALL}"
 
 
-def _reads_arrays(function: Any) -> bool:
-    """Whether a function returns a number that depends on arrays, none of which it may write to."""
+def _reads_arrays(function: Any, main_file: str) -> bool:
+    """Whether a function of the file returns a number that depends on arrays, none of which it may write to."""
+    definition = function.get_definition()
+    if definition is None or definition.location.file is None or definition.location.file.name != main_file:
+        return False
     if function.result_type.get_canonical().kind not in ELEMENTS:
         return False
-    arrays = [shape for each in function.get_arguments() if (shape := shape_of(each.type)).extents]
-    return bool(arrays) and all(shape.is_const for shape in arrays)
+    shapes = [shape_of(each.type) for each in definition.get_arguments()]
+    arrays = [shape for shape in shapes if shape.extents]
+    others_are_numbers = all(shape.extents or not shape.problem for shape in shapes)
+    return bool(arrays) and all(shape.is_const for shape in arrays) and others_are_numbers
 
 
 def remedy_of_pointer(declaration: Any) -> str:
@@ -146,7 +150,7 @@ def _impurity(function: Any, main_file: str, callers: tuple[str, ...]) -> str | 
         shape = shape_of(parameter.type)
         spelling = parameter.spelling or "a parameter"
         if shape.extents and shape.is_const:
-            return f"{_READS}{spelling}, and which elements it reads isn't known"
+            return f"it takes the array {spelling}, and which elements it reads isn't known"
         if shape.extents:
             return f"it takes {spelling} by reference, so that it may write to it"
         if shape.problem:
