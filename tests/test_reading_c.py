@@ -24,8 +24,8 @@ READERS = {
 }
 # Fields of ``KernelSource`` that are C.
 TEXTS = {"c", "harness"}
-# What is called of such a text in the package: the number of its lines, and its bytes.
-CALLED = {("polydl.ir.kernel", "count"), ("polydl.torch.decisions", "encode")}
+# What is called of such a text in the package: the number of its lines.
+CALLED = {("polydl.ir.kernel", "count")}
 
 
 def methods_of_texts(tree: ast.AST) -> Iterator[str]:

@@ -44,7 +44,7 @@ def nonsense(path: Path) -> None:
 @pytest.fixture
 def kept(tmp_path: Path) -> Path:
     """The file of a verdict that was kept in ``tmp_path``, where the mask leaves all rights to all."""
-    from polydl.torch.decisions import keep
+    from polydl.models.verdicts import keep
 
     mask = os.umask(0)
     try:
@@ -62,26 +62,28 @@ def verdict(reason: str) -> TimingVerdict:
 
 @pytest.mark.parametrize("put", [pipe, link, others_may_write, other_folder, nonsense])
 def test_what_others_may_have_put_there_is_not_read(kept: Path, tmp_path: Path, put: Callable[[Path], None]) -> None:
-    from polydl.torch.decisions import find
+    from polydl.models.verdicts import find
+    from polydl.torch.decisions import TimingVerdict
 
-    assert find(tmp_path, DIGEST) == verdict("faster")
+    assert find(tmp_path, DIGEST, TimingVerdict) == verdict("faster")
     put(kept)
-    assert find(tmp_path, DIGEST) is None
+    assert find(tmp_path, DIGEST, TimingVerdict) is None
 
 
 @pytest.mark.parametrize("put", [pipe, link])
 def test_what_others_may_have_put_there_is_replaced(kept: Path, tmp_path: Path, put: Callable[[Path], None]) -> None:
-    from polydl.torch.decisions import find, keep
+    from polydl.models.verdicts import find, keep
+    from polydl.torch.decisions import TimingVerdict
 
     put(kept)
     keep(tmp_path, DIGEST, verdict("slower"))
-    assert find(tmp_path, DIGEST) == verdict("slower")
+    assert find(tmp_path, DIGEST, TimingVerdict) == verdict("slower")
     if put is link:
         assert "faster" in (tmp_path / "elsewhere.json").read_text(encoding="utf-8")
 
 
 def test_nothing_is_kept_where_others_may_write(kept: Path, tmp_path: Path) -> None:
-    from polydl.torch.decisions import keep
+    from polydl.models.verdicts import keep
 
     (tmp_path / "models").chmod(0o777)
     with pytest.raises(polydl.PolydlError, match="others than its owner"):

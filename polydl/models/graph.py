@@ -120,6 +120,12 @@ class Graph:
     views: Mapping[str, str] = field(default_factory=dict)
     #: of the values that operators pass on to others
     value_type: ValueType = "float"
+    #: of these values, images that are floats all the same
+    floats: frozenset[str] = frozenset()
+
+    def type_of(self, value: str) -> ValueType:
+        """The type of a value that operators pass on to others."""
+        return "float" if value in self.floats else self.value_type
 
     def elements(self, value: str) -> int:
         """Elements of a value, without any border around its images."""

@@ -88,6 +88,11 @@ class OperatorKernel:
     #: what ``object_line`` makes; empty where it is still to be made
     compiled: bytes = field(default=b"", repr=False)
 
+    @property
+    def digest(self) -> str:
+        """Of its C and of how that is compiled."""
+        return hashlib.sha256(f"{self.object_line}\n{self.c}".encode()).hexdigest()
+
 
 def named(text: str) -> tuple[str, str]:
     """The function's name that follows from the text of a nest, and the text with it."""

@@ -21,8 +21,8 @@ def choose(graph: Graph) -> dict[str, Layout]:
     """A layout for each value.
 
     An image is in blocks of channels, which its producer decides, with as wide a border of zeros as any of its
-    consumers reads. Elements are of the graph's type, but floats where the caller has the value. Odd numbers of
-    bfloat16s in a block are padded with channels of zeros, so that they can be multiplied in pairs.
+    consumers reads. Elements are of the type that the graph says, but floats where the caller has the value. Odd
+    numbers of bfloat16s in a block are padded with channels of zeros, so that they can be multiplied in pairs.
     """
     borders, groups = _borders(graph), _groups(graph)
     outside = {graph.stored(value) for value in (*graph.inputs, *graph.outputs)}
@@ -31,9 +31,10 @@ def choose(graph: Graph) -> dict[str, Layout]:
 
     def image(value: str, block: int) -> Image:
         images, channels, height, width = graph.shapes[value]
-        padding = -block % _MULTIPLE if graph.value_type == "bfloat16" and block % 2 else 0
+        value_type = graph.type_of(value)
+        padding = -block % _MULTIPLE if value_type == "bfloat16" and block % 2 else 0
         border = borders.get(value, (0, 0))
-        return Image(images, channels, height, width, block, border, graph.value_type, padding)
+        return Image(images, channels, height, width, block, border, value_type, padding)
 
     order = [*graph.inputs, *(operator.output for operator in graph.operators)]
     for value in [*order, *graph.views]:

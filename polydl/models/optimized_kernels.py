@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from polydl.frontend.child import fork_server
@@ -43,6 +43,34 @@ def optimized_kernels(
         if progress is not None:
             progress(len(kernels), len(distinct))
     return {nest: kernels[nest] for nest in distinct}
+
+
+class KnownKernels:
+    """Kernels of the nests that were asked for so far, each of which is optimized once.
+
+    ``progress`` is told how many of them all are ready, and of how many.
+    """
+
+    def __init__(self, machine: Machine, options: KernelOptions, progress: Progress | None = None) -> None:
+        self.machine = machine
+        self.options = options
+        self._progress = progress
+        self._kernels: dict[OperatorNest, OperatorKernel] = {}
+
+    def of(self, nests: Sequence[OperatorNest]) -> Mapping[OperatorNest, OperatorKernel]:
+        """The kernels of these nests and all earlier ones. Raises ResourceError as ``optimized_kernels`` does."""
+        missing = [nest for nest in nests if nest not in self._kernels]
+        if missing:
+            before = len(self._kernels)
+            progress = self._progress
+
+            def counted(done: int, count: int) -> None:
+                assert progress is not None
+                progress(before + done, before + count)
+
+            new = optimized_kernels(missing, self.machine, self.options, counted if progress is not None else None)
+            self._kernels |= new
+        return self._kernels
 
 
 def new_kernels(nests: Sequence[OperatorNest], setting: ModelSetting) -> Iterator[tuple[OperatorNest, OperatorKernel]]:

@@ -14,7 +14,8 @@ from polydl.machine import Machine
 from polydl.models.graph import Array
 from polydl.models.kernels import KernelOptions
 from polydl.models.loaded import LoadedModel, copied
-from polydl.models.optimized_kernels import optimized_kernels
+from polydl.models.mixed_precision import in_mixed_precision
+from polydl.models.optimized_kernels import KnownKernels
 from polydl.models.program import lower, write_program
 from polydl.models.rounding import value_type_named, with_values_of
 from polydl.onnx.folding import shaped
@@ -95,10 +96,10 @@ def optimize(
     graph = graph_of(shaped(stored, shapes), stored.path)
     machine = Machine.detect(threads=threads)
     options = KernelOptions(budget=budget, numerics=numerics, fewer_products=fewer_products, records=records)
-    lowered = lower(with_values_of(graph, value_type))
-    kernels = optimized_kernels(lowered.nests, machine, options, progress)
+    kernels = KnownKernels(machine, options, progress)
+    lowered = lower(in_mixed_precision(with_values_of(graph, value_type), kernels))
     folder = own_directory()
-    manifest = write_program(lowered, kernels, folder, name=function, threads=machine.threads)
+    manifest = write_program(lowered, kernels.of(lowered.nests), folder, name=function, threads=machine.threads)
     model = OptimizedModel(folder, Report(manifest, stored.random))
     if not compare:
         return model

@@ -1,28 +1,21 @@
-"""Which operators of a model stay PyTorch's for speed: measured once, and remembered beside the records of kernels."""
+"""Which operators of a model stay PyTorch's for speed, and what that verdict depends on."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 import torch
 
-from polydl.errors import ResourceError
 from polydl.execute.toolchain import found_compilers
 from polydl.machine import Machine
 from polydl.models.kernels import OperatorKernel, OperatorNest
 from polydl.models.program import lower
 from polydl.records import questions
-from polydl.records.own_files import OddError, content_of, opened_folder
-from polydl.system.files import replacing
 from polydl.torch.export import Exported
 from polydl.torch.segments import Kept, Segment
-
-_FOLDER = "models"
 
 
 class TimingVerdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -49,7 +42,7 @@ def question(
     content = [
         [f"{node.format_node()} {_shape(node.meta.get('val'))}" for node in program.nodes],
         [[step.node.name, step.reason] for step in steps if isinstance(step, Kept)],
-        [[each.function, hashlib.sha256(each.c.encode()).hexdigest(), each.object_line] for each in chosen],
+        [each.digest for each in chosen],
     ]
     return questions.question(
         json.dumps(content).encode(),
@@ -59,29 +52,6 @@ def question(
         compilers=found_compilers(),
         options={"torch": [torch.__version__, torch.__config__.show(), torch.backends.mkldnn.is_available()]},
     )
-
-
-def find(records: Path, digest: str) -> TimingVerdict | None:
-    """The decision that was kept in a directory of records; None if there is none that is this user's alone."""
-    with suppress(OSError, OddError, msgspec.DecodeError), opened_folder(records / _FOLDER) as folder:
-        return msgspec.json.decode(content_of(f"{digest}.json", folder), type=TimingVerdict)
-    return None
-
-
-def keep(records: Path, digest: str, decision: TimingVerdict) -> None:
-    """Keep a decision. Raises ResourceError if the directory can't be written, or is not this user's alone."""
-    folder = records / _FOLDER
-    try:
-        # Nobody else may write it, whatever the user's mask.
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with opened_folder(folder), replacing(folder / f"{digest}.json") as stream:
-            stream.write(msgspec.json.encode(decision))
-    except OddError as odd:
-        raise ResourceError(f"the choice is not kept: {odd.reason}", file=str(folder), remedy=odd.remedy) from None
-    except OSError as error:
-        raise ResourceError(
-            f"the choice is not kept: {error.strerror}", file=str(folder), remedy="free some space there"
-        ) from None
 
 
 def _shape(value: object) -> str:

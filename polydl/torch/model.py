@@ -22,12 +22,14 @@ from polydl.machine import Machine
 from polydl.models.kernels import KernelOptions, OperatorKernel, OperatorNest
 from polydl.models.layout import ValueType
 from polydl.models.loaded import LoadedModel, copied
-from polydl.models.optimized_kernels import optimized_kernels
+from polydl.models.mixed_precision import in_mixed_precision
+from polydl.models.optimized_kernels import KnownKernels
 from polydl.models.program import Lowered, lower, write_program
 from polydl.models.rounding import value_type_named, with_values_of
+from polydl.models.verdicts import find, keep
 from polydl.records.store import default_directory
 from polydl.torch.comparison import kept_for_speed, whole_seconds
-from polydl.torch.decisions import TimingVerdict, find, keep, question
+from polydl.torch.decisions import TimingVerdict, question
 from polydl.torch.export import Arguments, Exported, exported
 from polydl.torch.functional import depends_on_order
 from polydl.torch.report import Report, accuracy_of
@@ -231,26 +233,29 @@ def optimize(
     options = KernelOptions(budget=budget, numerics=numerics, fewer_products=fewer_products, records=records)
     program = exported(model, example)
 
+    known = KnownKernels(machine, options, progress)
+
     def parts(kept: Mapping[str, str]) -> tuple[Segment | Kept, ...]:
         steps = segments(program.nodes, program.parameters, kept)
         return tuple(
-            replace(step, graph=with_values_of(step.graph, value_type)) if isinstance(step, Segment) else step
+            replace(step, graph=in_mixed_precision(with_values_of(step.graph, value_type), known))
+            if isinstance(step, Segment)
+            else step
             for step in steps
         )
 
     plain = parts({})
-    kernels = _kernels(plain, {}, machine, options, progress)
+    kernels = known.of(_nests(plain))
 
     def assembled(decision: TimingVerdict) -> OptimizedModel:
         steps = parts(decision.kept) if decision.kept else plain
-        known = _kernels(steps, kernels, machine, options, None)
-        return _assembled(signature, example, program, steps, known, decision, machine.threads)
+        return _assembled(signature, example, program, steps, known.of(_nests(steps)), decision, machine.threads)
 
     if not compare:
         return _right(model, example, assembled(TimingVerdict({}, {})), value_type)
     directory = default_directory() if records is True else Path(records) if records else None
     digest = None if directory is None else question(program, plain, kernels, machine)
-    decision = None if directory is None or digest is None else find(directory, digest)
+    decision = None if directory is None or digest is None else find(directory, digest, TimingVerdict)
     if decision is not None:
         return _right(model, example, assembled(decision), value_type)
     decision, fast = _decided(example, program, plain, kernels, machine, assembled)
@@ -304,16 +309,8 @@ def _lowered(steps: Sequence[Segment | Kept]) -> dict[int, Lowered]:
     return {number: lower(step.graph) for number, step in enumerate(steps) if isinstance(step, Segment)}
 
 
-def _kernels(
-    steps: Sequence[Segment | Kept],
-    known: Mapping[OperatorNest, OperatorKernel],
-    machine: Machine,
-    options: KernelOptions,
-    progress: Progress | None,
-) -> dict[OperatorNest, OperatorKernel]:
-    nests = [nest for lowered in _lowered(steps).values() for nest in lowered.nests]
-    missing = [nest for nest in nests if nest not in known]
-    return {**known, **optimized_kernels(missing, machine, options, progress)}
+def _nests(steps: Sequence[Segment | Kept]) -> list[OperatorNest]:
+    return [nest for lowered in _lowered(steps).values() for nest in lowered.nests]
 
 
 def _assembled(
