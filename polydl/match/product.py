@@ -7,7 +7,7 @@ n and k; the names of the loops and their order do not matter.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
@@ -84,6 +84,8 @@ class GemmMatch:
     batchable: tuple[int, ...]
     #: further loops that move C and B but not A: they give the same call further rows of n columns
     rowable: tuple[int, ...] = ()
+    #: elements of C's only column, where loop n has one iteration and moves nothing; else 0
+    only_column: int = 0
 
     @property
     def lda(self) -> int:
@@ -103,7 +105,7 @@ class GemmMatch:
     @property
     def ldc(self) -> int:
         """C's leading dimension: elements from one column (n) to the next."""
-        return self.form.strides_c[self.n]
+        return self.only_column or self.form.strides_c[self.n]
 
     @property
     def stride_bn(self) -> int:
@@ -269,7 +271,7 @@ def _role_fits(form: ProductForm, loop: int, requirements: tuple[Requirement, Re
 
 
 def _matches_of(
-    kernel: Microkernel, pattern: StridePattern, form: ProductForm, loops: tuple[int, ...]
+    kernel: Microkernel, pattern: StridePattern, form: ProductForm, loops: tuple[int, ...], extents: Mapping[int, int]
 ) -> list[GemmMatch]:
     candidates = [
         [loop for loop in loops if _role_fits(form, loop, requirements)]
@@ -277,12 +279,20 @@ def _matches_of(
     ]
     reductions = [loop for loop in loops if form.strides_c[loop] == 0]
     columns = [loop for loop in loops if form.strides_c[loop] > 0 and form.strides_a[loop] == 0 < form.strides_b[loop]]
+    if not candidates[1] and pattern.m[1] in _GROUPS:
+        # A product of a matrix and a vector: a loop of one iteration stands for its only column. Elements in groups are
+        # the ones that plain loops multiply one by one.
+        idle = [
+            loop for loop in loops if extents.get(loop) == 1 and not form.strides_a[loop] and not form.strides_b[loop]
+        ]
+        candidates[1] = sorted(idle, key=lambda loop: form.strides_c[loop])[-1:]
     matches = []
     for m, n, k in product(*candidates):
         if len({m, n, k}) == 3:
-            batchable = tuple(loop for loop in reductions if loop != k)
+            batchable = tuple(loop for loop in reductions if loop not in (n, k))
             rowable = tuple(loop for loop in columns if loop != n)
-            matches.append(GemmMatch(kernel.name, form, m, n, k, batchable, rowable))
+            only_column = 0 if form.strides_c[n] else extents[m]
+            matches.append(GemmMatch(kernel.name, form, m, n, k, batchable, rowable, only_column))
     return matches
 
 
@@ -328,11 +338,12 @@ def match(
         return NoMatch(reason, other_types=True)
     if len(rectangular) < 3:
         return NoMatch("a matrix product needs three loops of its own")
+    extents = {loop: high - low + 1 for loop, (low, high) in enumerate(statement.box or ())}
     matches: list[GemmMatch] = []
     taken: set[tuple[str, int, int, int]] = set()
     for pattern in kernel.patterns:
         for oriented in orientations:
-            for candidate in _matches_of(kernel, pattern, oriented, rectangular):
+            for candidate in _matches_of(kernel, pattern, oriented, rectangular, extents):
                 key = (candidate.form.a.reference, candidate.m, candidate.n, candidate.k)
                 if key not in taken:
                     taken.add(key)
