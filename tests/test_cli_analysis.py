@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import matmul, polydl
+
+from polydl.frontend.pet import parse
 
 __all__ = ["matmul", "polydl"]
 
@@ -62,3 +65,33 @@ def test_the_c_of_a_variant_is_no_document(polydl: Any, matmul: str) -> None:
     ended = polydl("variants", matmul, "--show", "x", "--json", "variants.json")
     assert ended.status == 2
     assert "leave out --json or --show" in ended.err
+
+
+def test_loops_beside_the_region_that_was_found_are_named(polydl: Any, tmp_path: Path) -> None:
+    path = tmp_path / "two.c"
+    text = """\
+#include <stdio.h>
+void two(float a[100], float b[100], float c[100]) {
+  for (int i = 0; i < 100; i++)
+    a[i] = b[i] * 2.0f;
+  printf("%f\\n", a[0]);
+  for (int i = 0; i < 100; i++)
+    for (int j = 0; j < 100; j++)
+      c[i] += a[j] * b[i];
+  while (c[0] > 1)
+    c[0] /= 2;
+}
+"""
+    path.write_text(text)
+    assert parse(path).left_out == (6, 9)
+    shown = polydl("parse", str(path))
+    assert shown.status == 0
+    assert (
+        f"{path}: the loops of lines 6, 9 are left out of the region that was found, which begins in line 3"
+        in shown.err
+    )
+    # Whoever marks a region means it.
+    marked = text.replace("  printf", "#pragma endscop\n  printf").replace("{\n  for", "{\n#pragma scop\n  for", 1)
+    path.write_text(marked)
+    assert parse(path).left_out == ()
+    assert polydl("parse", str(path)).err == ""

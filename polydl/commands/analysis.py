@@ -9,6 +9,7 @@ import click
 
 from polydl.commands import output
 from polydl.commands.output import STANDARD_OUTPUT, show
+from polydl.commands.reading import read
 from polydl.commands.variant import chosen_variant, variant_option
 from polydl.errors import OptionError
 from polydl.presentation.completion import complete_files
@@ -37,7 +38,7 @@ def parse(source: Source, json_path: str | None) -> int:
     from polydl.presentation import nest
     from polydl.report import documents
 
-    scop = source.parse()
+    scop = read(source)
     return show(json_path, documents.parse_document(scop), f"{nest.scop_text(scop)}\n{nest.accesses_text(scop)}")
 
 
@@ -61,7 +62,7 @@ def variants(
         raise OptionError(
             "--show prints C, and no document", construct=f"--json {json_path}", remedy="leave out --json or --show"
         )
-    scop = source.parse()
+    scop = read(source)
     machine = target.machine()
     space = search.space(scop, machine)
     if show is not None:
@@ -114,7 +115,7 @@ def rank(
     from polydl.presentation.progress import progress_bar
     from polydl.report import documents
 
-    scop = source.parse()
+    scop = read(source)
     machine = target.machine()
     space = search.space(scop, machine)
     if variant is not None:
@@ -183,7 +184,7 @@ def analyze(
     from polydl.presentation import analysis, results
     from polydl.report import documents
 
-    scop = source.parse()
+    scop = read(source)
     machine = target.machine()
     space = search.space(scop, machine)
     generation = search.generate(space)

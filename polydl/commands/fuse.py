@@ -10,6 +10,7 @@ import click
 from polydl.commands.destinations import check_destinations
 from polydl.commands.interrupted import end_if_interrupted
 from polydl.commands.output import fail, write_document
+from polydl.commands.reading import read
 from polydl.commands.storing import warn_of_directory, warn_of_store
 from polydl.presentation.option_values import OUT, Detail, SearchOptions, Source, Target
 from polydl.presentation.options import march_option, name_option, optimization_options, prefix_option
@@ -58,7 +59,7 @@ def fuse(
 
     detail = detail.quieter(json_path)
     source = source.placed(out)
-    scop = source.parse()
+    scop = read(source)
     directory = out or Path(OUT, Naming(name, prefix).of(scop.function.name))
     check_destinations(source, directory, json_path)
     machine = target.machine()

@@ -16,6 +16,7 @@ from polydl.commands.destinations import check_destinations
 from polydl.commands.interrupted import end_if_interrupted
 from polydl.commands.meanwhile import importing, meanwhile
 from polydl.commands.output import fail, write_document
+from polydl.commands.reading import read
 from polydl.commands.remembered import remembered, show_remembered
 from polydl.commands.report import write_page
 from polydl.commands.storing import (
@@ -254,7 +255,7 @@ def _optimized(
     registry.load("frontends", DEFAULT_FRONTEND)
     modules = importing("polydl.optimization.optimize", "polydl.variants.build_space", "polydl.report.documents")
     with meanwhile(modules, *([examine_compilers] if options["run"] else [])):
-        scop = source.parse()
+        scop = read(source)
 
     from polydl.emission.target import TargetProcessors
     from polydl.frontend.data import with_data

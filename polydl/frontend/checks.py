@@ -77,6 +77,15 @@ def first_loop(facts: SourceFacts, place: Place) -> Branch | None:
     return replace(loop, end=loop.end + (rest.end() if rest is not None else 0))
 
 
+def other_loops(facts: SourceFacts, start: int, end: int, place: Place) -> tuple[int, ...]:
+    """The lines of the function's outermost loops that a region which pet detected leaves out."""
+    if facts.region is not None:
+        return ()
+    loops = [branch for branch in facts.branches if branch.kind in ("for", "while")]
+    outermost = [one for one in loops if not any(o.offset < one.offset < o.end for o in loops)]
+    return tuple(place.line(one.offset) for one in outermost if one.end <= start or end <= one.offset)
+
+
 def no_loop_found(facts: SourceFacts, place: Place) -> UnsupportedConstructError:
     """The error for a function with a loop of which pet makes no scop and reports nothing, for the caller to raise."""
     loop = first_loop(facts, place)

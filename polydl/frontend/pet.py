@@ -106,6 +106,7 @@ def parse(
         private=facts.excerpt.private,
         functions=tuple(each for each in facts.callees if each.name in called(model.statements)),
         include_directories=_used_directories(directories, Path(path), original),
+        left_out=checks.other_loops(facts, model.start, model.end, place),
     )
 
 

@@ -186,6 +186,8 @@ class Scop:
     unskewed: tuple[Statement, ...] = ()
     #: arrays and scalars of its parameters and globals that hold the same at every call, as the user says
     constants: tuple[str, ...] = ()
+    #: lines of loops of the function that are not in the region, where that is not marked
+    left_out: tuple[int, ...] = ()
     #: what fills its arrays before it is measured; None for random data
     initializer: Initializer | None = None
     #: arrays that it is measured with; None for random data
