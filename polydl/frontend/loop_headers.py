@@ -83,6 +83,10 @@ def problem_of(header: Sequence[Any]) -> tuple[Any, str, str] | None:
     """
     if len(header) < 2 or header[-1].kind not in _ADVANCING:
         return None
+    declared = [each for each in header[0].get_children() if each.kind == CursorKind.VAR_DECL]
+    if header[0].kind == CursorKind.DECL_STMT and len(declared) > 1:
+        others = " and ".join(each.spelling for each in declared[1:])
+        return header[0], f"the loop declares {others} beside its counter", f"declare {others} before the loop"
     advance = header[-1]
     target, *amount = advance.get_children()
     counters = [child for child in preorder(header[0]) if child.kind in _NAMES] if _initializes(header[0]) else []
