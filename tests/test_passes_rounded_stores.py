@@ -12,11 +12,12 @@ import pytest
 from loops_by_hand import at, c, loop, of_calls, sets, times
 
 from polydl import bfloat16
+from polydl.codegen.bfloat16_rounding import ROUND, ROUND_ABOVE, ROUND_WITHIN
 from polydl.codegen.context import CallFacts, Context
 from polydl.codegen.loop_ir import For, Node
 from polydl.codegen.passes import rounded_stores
-from polydl.codegen.support import NARROW, ROUND, SUPPORT
-from polydl.codegen.values import Apply, Expr, Linear, Name
+from polydl.codegen.support import NARROW, SUPPORT
+from polydl.codegen.values import Apply, Binary, Conditional, Constant, Expr, Linear, Name
 from polydl.execute.toolchain import Toolchain
 
 FLUSHING = of_calls(S1=CallFacts(flushes=True))
@@ -42,6 +43,38 @@ def test_values_are_rounded_together_behind_the_loop() -> None:
         "polydl_round(&y[i][0], polydl_rounded0, 64);",
         "}",
     ]
+
+
+ZERO, SIX, HALF = Constant("0.0f"), Constant("6.0f"), Constant("0.5f")
+
+
+def least(value: Expr, bound: Expr, other: Expr | None = None) -> Expr:
+    return Conditional(Binary("<", value, bound), other or bound, value)
+
+
+def within(value: Expr, last: Expr = X) -> Expr:
+    return Conditional(Binary("<", value, ZERO), ZERO, Conditional(Binary(">", value, SIX), SIX, last))
+
+
+@pytest.mark.parametrize(
+    ("value", "kept", "rounding"),
+    [
+        (least(X, ZERO), "x[k]", "polydl_round_above(&y[0], polydl_rounded0, 64, 0.0f);"),
+        (within(X), "x[k]", "polydl_round_within(&y[0], polydl_rounded0, 64, 0.0f, 6.0f);"),
+        # Anything else is left as it is.
+        (least(X, ZERO, HALF), "(x[k] < 0.0f) ? 0.5f : x[k]", "polydl_round(&y[0], polydl_rounded0, 64);"),
+        (
+            within(X, last=HALF),
+            "(x[k] < 0.0f) ? 0.0f : ((x[k] > 6.0f) ? 6.0f : 0.5f)",
+            "polydl_round(&y[0], polydl_rounded0, 64);",
+        ),
+    ],
+    ids=["ReLU", "ReLU6", "another value below", "another value between"],
+)
+def test_bounds_are_left_to_what_rounds(value: Expr, kept: str, rounding: str) -> None:
+    text = c(rounded_stores.run((vector(sets("S2", at("y", "k"), rounded(value))),), FLUSHING))
+    assert f"polydl_rounded0[k] = {kept};" in text
+    assert rounding in text
 
 
 def test_the_buffer_begins_where_the_loop_does() -> None:
@@ -92,9 +125,14 @@ def test_small_numbers_are_kept_where_no_call_takes_them_as_zeros() -> None:
 @pytest.mark.parametrize("flags", [(), ("-mno-avx512bf16",)], ids=["as the processor has it", "by the bits"])
 def test_numbers_are_rounded_to_the_nearest(flags: tuple[str, ...], tmp_path: Path) -> None:
     # In vectors, and what is left.
-    calls = "polydl_round(to, from, 1001); polydl_round(to + 1001, from + 1001, 23);"
-    functions = "\n".join(SUPPORT[name].text for name in (NARROW, ROUND))
-    source = f"{functions}\nvoid f(unsigned short *to, const float *from) {{ {calls} }}\n"
+    bounds = {ROUND: "", ROUND_ABOVE: ", 0.0f", ROUND_WITHIN: ", -0.5f, 6.0f"}
+    functions = "\n".join(SUPPORT[name].text for name in (NARROW, *bounds))
+    calls = [
+        f"void {name}_all(unsigned short *to, const float *from)\n"
+        f"{{ {name}(to, from, 1001{given}); {name}(to + 1001, from + 1001, 23{given}); }}\n"
+        for name, given in bounds.items()
+    ]
+    source = "\n".join([functions, *calls])
     (tmp_path / "f.c").write_text(source, encoding="utf-8")
     command = [Toolchain.find().command, "-O2", "-march=native", *flags, "-shared", "-fPIC", "f.c", "-o", "f.so"]
     subprocess.run(command, cwd=tmp_path, check=True)
@@ -103,7 +141,14 @@ def test_numbers_are_rounded_to_the_nearest(flags: tuple[str, ...], tmp_path: Pa
     halves = np.arange(256, dtype=np.uint32) * 0x8000 + 0x3F800000
     numbers[:256] = halves.view(np.float32)
     numbers[256:262] = [0.0, -0.0, np.inf, -np.inf, np.nan, 3.4e38]
-    result = np.empty(1024, np.uint16)
-    pointers = (ctypes.c_void_p(each.ctypes.data) for each in (result, numbers))
-    ctypes.CDLL(str(tmp_path / "f.so")).f(*pointers)
-    np.testing.assert_array_equal(result, bfloat16.from_float(numbers))
+    numbers[300:600] = draw.standard_normal(300) * 6
+    wanted = {
+        ROUND: numbers,
+        ROUND_ABOVE: np.where(numbers < 0, np.float32(0), numbers),
+        ROUND_WITHIN: np.where(numbers < -0.5, np.float32(-0.5), np.where(numbers > 6, np.float32(6), numbers)),
+    }
+    for name, limited in wanted.items():
+        result = np.empty(1024, np.uint16)
+        pointers = (ctypes.c_void_p(each.ctypes.data) for each in (result, numbers))
+        ctypes.CDLL(str(tmp_path / "f.so"))[f"{name}_all"](*pointers)
+        np.testing.assert_array_equal(result, bfloat16.from_float(limited), err_msg=name)

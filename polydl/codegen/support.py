@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from polydl.codegen import lane_totals
+from polydl.codegen import bfloat16_rounding, lane_totals
 from polydl.codegen.callees import FunctionCallee
 from polydl.codegen.loop_ir import Body, Call, Function, at_file_scope, expressions, nodes
 from polydl.codegen.values import Apply, Expr, Integer, Integral
@@ -37,9 +37,6 @@ WIDEN = "polydl_widen"
 
 NARROW = "polydl_narrow"
 """What rounds a float to a bfloat16, where the source's own function is not at hand."""
-
-ROUND = "polydl_round"
-"""What rounds floats to bfloat16s: of a target, a source, and how many there are."""
 
 SUPPORT = {
     **_integral("min", "a < b ? a : b"),
@@ -104,25 +101,7 @@ static inline unsigned short polydl_narrow(float x)
   return (unsigned short)(x == x ? (wide.bits + 0x7fffu + ((wide.bits >> 16) & 1u)) >> 16 : wide.bits >> 16 | 0x40u);
 }"""
     ),
-    ROUND: Fragment(
-        """#ifdef __AVX512BF16__
-#include <immintrin.h>
-#endif
-/* Rounds floats to bfloat16s. The instructions, where there are some, take numbers below 1.2e-38 as zeros. Vectors are
-   no longer than those that compilers store the floats in. */
-static inline void polydl_round(unsigned short *to, const float *from, long count)
-{
-  long i = 0;
-#if defined __AVX512BF16__ && defined __AVX512VL__
-  for (; i + 16 <= count; i += 16)
-    _mm256_storeu_si256((__m256i *)(to + i),
-                        (__m256i)_mm256_cvtne2ps_pbh(_mm256_loadu_ps(from + i + 8), _mm256_loadu_ps(from + i)));
-#endif
-  for (; i < count; ++i)
-    to[i] = polydl_narrow(from[i]);
-}""",
-        Ingredients(("immintrin.h",)),
-    ),
+    **bfloat16_rounding.FUNCTIONS,
 }
 
 
@@ -131,7 +110,7 @@ def needed(body: Body) -> list[Fragment]:
     bodies = [body, *(each.body for each in at_file_scope(body) if isinstance(each, Function))]
     names = {name for each in bodies for value in expressions(each) if (name := _function(value))}
     names |= {n.callee.name for n in nodes(body) if isinstance(n, Call) and isinstance(n.callee, FunctionCallee)}
-    names |= {NARROW} if ROUND in names else set()
+    names |= {NARROW} if names & bfloat16_rounding.FUNCTIONS.keys() else set()
     return [definition for name, definition in SUPPORT.items() if name in names]
 
 

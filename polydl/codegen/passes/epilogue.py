@@ -35,8 +35,8 @@ from polydl.codegen.loop_ir import (
 from polydl.codegen.lowering import affine_element, in_box
 from polydl.codegen.passes.common_values import with_common_values
 from polydl.codegen.passes.nested_conditionals import distributed
-from polydl.codegen.passes.rounded_stores import kept_as_float, rounding_store
-from polydl.codegen.support import NARROW, ROUND, WIDEN
+from polydl.codegen.passes.rounded_stores import kept_as_float, rounding_of, rounding_store
+from polydl.codegen.support import NARROW, WIDEN
 from polydl.codegen.values import (
     AddressOf,
     Apply,
@@ -131,6 +131,7 @@ class _Functions:
     def _rounded(self, statements: Body, store: Assign) -> For:
         """The statements on so many rows at a time as a buffer holds, whose results are rounded behind them."""
         part, last, floats = Name("part"), Name("last"), Name("polydl_rounded")
+        rounding = rounding_of(store)
         loop = self._loop_of((*statements, kept_as_float(store, floats.name, _ROW.name, part)))
         pragma = Pragma("simd", simdlen=self.epilogue.vector_bytes // self._accumulator_bytes)
         end = linear([(1, part), (1, Integer(_BUFFER))])
@@ -139,7 +140,9 @@ class _Functions:
             _constants((last, Conditional(Binary("<", end, _ROWS), end, _ROWS))),
             Declare("float", (Variable(floats.name, (_BUFFER,)),), alignment=ALIGNMENT),
             replace(loop, first=part, condition=Binary("<", _ROW, last), pragma=pragma),
-            Evaluate(Apply(ROUND, (to, floats, linear([(1, last), (-1, part)])))),
+            Evaluate(
+                Apply(rounding.function, (to, floats, linear([(1, last), (-1, part)]), *rounding.bounds.values()))
+            ),
         )
         return For(part.name, Integer(0), Binary("<", part, _ROWS), body, step=Integer(_BUFFER), type="long")
 

@@ -7,16 +7,29 @@ used where a microkernel takes such numbers as zeros already.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import count
 
 from polydl.bfloat16 import FROM_FLOAT
+from polydl.codegen.bfloat16_rounding import ROUND, ROUND_ABOVE, ROUND_WITHIN
 from polydl.codegen.callees import FunctionCallee
 from polydl.codegen.context import Context
 from polydl.codegen.loop_ir import Assign, Block, Body, Call, Declare, For, Node, Variable, is_straight, mapped, values
 from polydl.codegen.passes.scalar_replacement import is_walked_along
-from polydl.codegen.support import ROUND
-from polydl.codegen.values import AddressOf, Apply, Element, Expr, Integer, Name, elements, linear, substituted
+from polydl.codegen.values import (
+    AddressOf,
+    Apply,
+    Binary,
+    Conditional,
+    Constant,
+    Element,
+    Expr,
+    Integer,
+    Name,
+    elements,
+    linear,
+    substituted,
+)
 from polydl.ir.alignment import ALIGNMENT
 
 # Elements of a buffer: with more, loads wait for stores. And of a vector of bfloat16s.
@@ -62,26 +75,58 @@ def rounding_store(body: Body, counter: str, rounds: str = FROM_FLOAT) -> Assign
     return None
 
 
+@dataclass(frozen=True)
+class RoundedFloats:
+    """What rounds the floats in a buffer."""
+
+    #: what the buffer gets
+    value: Expr
+    #: one of ``ROUND``, ``ROUND_ABOVE`` and ``ROUND_WITHIN``
+    function: str
+    #: its arguments behind the number of floats, by name
+    bounds: dict[str, Expr]
+
+
+def rounding_of(store: Assign) -> RoundedFloats:
+    """How the value of a rounding store is rounded.
+
+    The instructions that round are preceded by those that hold it between bounds, if the source does: compilers make
+    masks of comparisons, since they don't know that the second of two operands is taken where one is no number.
+    """
+    assert isinstance(store.value, Apply)
+    (value,) = store.value.arguments
+    match value:
+        case Conditional(Binary("<", inner, Constant() as least), Constant() as low, rest) if low == least:
+            if rest == inner:
+                return RoundedFloats(inner, ROUND_ABOVE, {"least": least})
+            match rest:
+                case Conditional(Binary(">", other, Constant() as most), Constant() as high, last):
+                    if high == most and other == last == inner:
+                        return RoundedFloats(inner, ROUND_WITHIN, {"least": least, "most": most})
+    return RoundedFloats(value, ROUND, {})
+
+
 def kept_as_float(store: Assign, buffer: str, counter: str, first: Expr) -> Assign:
     """A rounding store as one of the float to a buffer, which begins with the iteration ``first``."""
-    assert isinstance(store.value, Apply)
     lane = linear([(1, Name(counter)), (-1, first)])
-    return replace(store, target=Element(buffer, (lane,)), value=store.value.arguments[0])
+    return replace(store, target=Element(buffer, (lane,)), value=rounding_of(store).value)
 
 
 def _rounded(loop: For, store: Assign, number: int) -> Block:
     assert loop.trips is not None
     name = f"polydl_rounded{number}"
     floats = kept_as_float(store, name, loop.iterator, loop.first)
+    rounding = rounding_of(store)
     arguments: dict[str, Expr] = {
         "to": AddressOf(substituted(store.target, {loop.iterator: loop.first})),
         "from": Name(name),
         "count": Integer(loop.trips),
+        **rounding.bounds,
     }
     return Block(
         (
             Declare("float", (Variable(name, (loop.trips,)),), alignment=ALIGNMENT),
             replace(loop, body=(*loop.body[:-1], floats)),
-            Call(FunctionCallee(ROUND), store.statement, tuple(arguments.items())),
+            Call(FunctionCallee(rounding.function), store.statement, tuple(arguments.items())),
         )
     )

@@ -20,18 +20,19 @@ static inline unsigned short polydl_narrow(float x)
 #ifdef __AVX512BF16__
 #include <immintrin.h>
 #endif
-/* Rounds floats to bfloat16s. The instructions, where there are some, take numbers below 1.2e-38 as zeros. Vectors are
-   no longer than those that compilers store the floats in. */
-static inline void polydl_round(unsigned short *to, const float *from, long count)
+/* Rounds floats to bfloat16s, and a bound in place of those that are less. The instructions, where there
+   are some, take numbers below 1.2e-38 as zeros, and the second of two operands where one is no number. */
+static inline void polydl_round_above(unsigned short *to, const float *from, long count, float least)
 {
   long i = 0;
 #if defined __AVX512BF16__ && defined __AVX512VL__
+  const __m256 leasts = _mm256_set1_ps(least);
   for (; i + 16 <= count; i += 16)
     _mm256_storeu_si256((__m256i *)(to + i),
-                        (__m256i)_mm256_cvtne2ps_pbh(_mm256_loadu_ps(from + i + 8), _mm256_loadu_ps(from + i)));
+                        (__m256i)_mm256_cvtne2ps_pbh(_mm256_max_ps(leasts, _mm256_loadu_ps(from + i + 8)), _mm256_max_ps(leasts, _mm256_loadu_ps(from + i))));
 #endif
   for (; i < count; ++i)
-    to[i] = polydl_narrow(from[i]);
+    to[i] = polydl_narrow(from[i] < least ? least : from[i]);
 }
 typedef unsigned short bfloat16;
 enum { polydl_arrays = 1, polydl_reserved = 1 };
@@ -65,9 +66,9 @@ static inline __attribute__((always_inline)) void polydl_gemm1_finished(const fl
     for (long i = part; i < last; ++i) {
       float polydl_element = sums[i];
       const float polydl_value0 = (float)((polydl_element + x2[i]) + polydl_widen(x3[i]));
-      polydl_rounded[i - part] = (polydl_value0 < 0.0f) ? 0.0f : polydl_value0;
+      polydl_rounded[i - part] = polydl_value0;
     }
-    polydl_round(&x0[part], polydl_rounded, last - part);
+    polydl_round_above(&x0[part], polydl_rounded, last - part, 0.0f);
   }
 }
 static inline __attribute__((always_inline)) void polydl_gemm1_after_column(const struct polydl_gemm1_operands *operands, const float *sums, long first, long row, long rows)
