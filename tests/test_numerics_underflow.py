@@ -148,6 +148,35 @@ def test_products_of_bfloat16s_take_denormal_operands_for_zero(name: str, tmp_pa
         assert (result == (source if kept else 0)).all()
 
 
+HALVED = """\
+#include <polydl/bfloat16.h>
+void halved(bfloat16 out[8][64], const float x[8][64])
+{
+#pragma scop
+  for (int i = 0; i < 8; ++i)
+    for (int j = 0; j < 64; ++j)
+      out[i][j] = float_to_bfloat16(0.5f * x[i][j]);
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize("level", ["strict", "reassociated", *WITH_ANY_METHOD])
+def test_denormal_results_may_be_rounded_to_zero(level: Numerics, tmp_path: Path) -> None:
+    scop = parse(tmp_path, HALVED)
+    variant = kernel_with(scop, level, microkernel="none")
+    assert variant.flushes == (level in WITH_ANY_METHOD)
+    source, kernel = functions(scop, tmp_path, variant)
+    for value, kept in ((1e-39, False), (3e-38, True)):
+        x = np.full((8, 64), np.float32(value))
+        expected, result = np.zeros((8, 64), np.uint16), np.zeros((8, 64), np.uint16)
+        source(out=expected, x=x)
+        kernel(out=result, x=x)
+        assert expected.all()
+        same = (result == expected).all()
+        assert same if kept or level not in WITH_ANY_METHOD else same or not result.any()
+
+
 def row_sums(level: Numerics, a: Values, first: float, tmp_path: Path) -> tuple[Values, Values]:
     """Those of the source and of a variant, added to this number."""
     scop = parse(tmp_path, ROW_SUMS)

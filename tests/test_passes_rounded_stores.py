@@ -9,18 +9,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from loops_by_hand import at, c, loop, of_calls, sets, times
+from loops_by_hand import at, c, loop, sets, times
 
 from polydl import bfloat16
 from polydl.codegen.bfloat16_rounding import ROUND, ROUND_ABOVE, ROUND_WITHIN
-from polydl.codegen.context import CallFacts, Context
+from polydl.codegen.context import Context
 from polydl.codegen.loop_ir import For, Node
 from polydl.codegen.passes import rounded_stores
 from polydl.codegen.support import NARROW, SUPPORT
-from polydl.codegen.values import Apply, Binary, Conditional, Constant, Expr, Linear, Name
+from polydl.codegen.values import Apply, Binary, Conditional, Constant, Element, Expr, Linear, Name
 from polydl.execute.toolchain import Toolchain
 
-FLUSHING = of_calls(S1=CallFacts(flushes=True))
+FLUSHING, EXACT = Context({}, {}), Context({}, {}, exact=True)
 X = at("x", "k")
 
 
@@ -115,10 +115,43 @@ def test_an_element_may_be_read_where_it_is_written() -> None:
     assert "polydl_rounded0[k] = y[k] * x[k];" in text
 
 
-def test_small_numbers_are_kept_where_no_call_takes_them_as_zeros() -> None:
+def test_small_numbers_are_kept_where_values_are_those_of_the_source() -> None:
     body = (vector(sets("S2", at("y", "k"), rounded(X))),)
-    for known in (of_calls(S1=CallFacts()), Context({}, {})):
-        assert rounded_stores.run(body, known) is body
+    assert rounded_stores.run(body, EXACT) is body
+
+
+def test_several_stores_are_rounded_in_their_order() -> None:
+    first, second = (sets("S2", at("y", "i", row, "k"), rounded(at("x", row, "k"))) for row in (0, 1))
+    text = c(rounded_stores.run((vector(first, second),), FLUSHING))
+    assert text[1:] == [
+        "_Alignas(64) float polydl_rounded0[64];",
+        "_Alignas(64) float polydl_rounded1[64];",
+        "for (int k = 0; k <= 63; ++k) {",
+        "polydl_rounded0[k] = x[0][k];",
+        "polydl_rounded1[k] = x[1][k];",
+        "}",
+        "polydl_round(&y[i][0][0], polydl_rounded0, 64);",
+        "polydl_round(&y[i][1][0], polydl_rounded1, 64);",
+        "}",
+    ]
+
+
+@pytest.mark.parametrize(
+    "other", [at("y", "j", "k"), at("y", "i", Linear(((1, Name("k")),), 1))], ids=["rows", "places"]
+)
+def test_stores_that_may_meet_stay_in_their_order(other: Element) -> None:
+    """In the second case each iteration overwrites what the one before has left."""
+    body = (vector(sets("S2", other, rounded(X)), sets("S3", at("y", "i", "k"), rounded(X))),)
+    assert rounded_stores.run(body, FLUSHING) == body
+
+
+def test_a_store_stays_whose_result_another_one_reads() -> None:
+    first = sets("S2", at("z", "k"), rounded(X))
+    second = sets("S3", at("y", "k"), rounded(times(at("z", "k"), X)))
+    text = c(rounded_stores.run((vector(first, second),), FLUSHING))
+    assert "z[k] = float_to_bfloat16(x[k]);" in text
+    assert "polydl_round(&y[0], polydl_rounded0, 64);" in text
+    assert len([line for line in text if "polydl_round(" in line]) == 1
 
 
 @pytest.mark.native

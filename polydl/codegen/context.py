@@ -87,8 +87,6 @@ class CallFacts:
     epilogue: EpilogueFacts | None = None
     #: What is taken off the subscripts of contracted arrays, by their names, over the counters of the loops around.
     starts: Starts = field(default_factory=dict)
-    #: Whether they take numbers below 1.2e-38 as zeros.
-    flushes: bool = False
 
 
 @dataclass(frozen=True)
@@ -116,8 +114,8 @@ class Context:
 
     @property
     def takes_small_numbers_as_zeros(self) -> bool:
-        """Whether calls do so with numbers below 1.2e-38, and so what is computed of their results may as well."""
-        return any(each.flushes for each in self.calls.values())
+        """Whether instructions that round to bfloat16 may do so with numbers below 1.2e-38."""
+        return not self.exact
 
     def of(self, body: Body) -> list[StatementFacts]:
         """The facts of all statements in a body."""

@@ -12,7 +12,7 @@ from polydl.codegen.loop_ir import Assign, with_elements_of
 from polydl.codegen.lowering import affine_element, assignment, index_forms
 from polydl.codegen.original import wraps
 from polydl.codegen.values import Integer, Name
-from polydl.ir.numerics import DEFAULT_NUMERICS, FLUSHED, Numerics, keeps_precision, keeps_products
+from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, keeps_precision, keeps_products
 from polydl.ir.schedule import Loop
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
@@ -121,8 +121,7 @@ def temporary_arrays(scop: Scop, names: Collection[str]) -> frozenset[str]:
 def call_facts(scop: Scop, site: CallSite, vector_bytes: int, starts: Starts) -> CallFacts:
     """What the calls of a site do besides, with vectors of that size. ``starts`` are those of contracted arrays."""
     epilogue = None if site.epilogue is None else _epilogue(scop, site, site.epilogue, vector_bytes)
-    flushes = FLUSHED in site.kernel.rounding(site.gemm.element).methods
-    return CallFacts(site.prefetch, site.next_tile, epilogue, starts, flushes)
+    return CallFacts(site.prefetch, site.next_tile, epilogue, starts)
 
 
 def _epilogue(scop: Scop, site: CallSite, epilogue: Epilogue, vector_bytes: int) -> EpilogueFacts:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from polydl import bfloat16
-from polydl.codegen import print_c, transforms
+from polydl.codegen import bfloat16_rounding, print_c, transforms
 from polydl.codegen.calls import annotated_call, iterator_values, microkernel_call
 from polydl.codegen.context import CallFacts
 from polydl.codegen.facts import call_facts, temporary_arrays
@@ -180,6 +180,11 @@ class KernelCode:
         """Functions of the C library of which the loops call vector versions."""
         scop = self.applied.scop
         return () if self.applied.keeps_products else from_library(scop, called(scop.statements))
+
+    @property
+    def flushes(self) -> bool:
+        """Whether results are rounded to bfloat16 by instructions that take numbers below 1.2e-38 as zeros."""
+        return any(each in bfloat16_rounding.FUNCTIONS.values() for each in self.support)
 
     @cached_property
     def declared(self) -> tuple[str, ...]:

@@ -65,6 +65,7 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "", suffix: st
         static_libraries=_static_libraries(kernels),
         microkernels=applied.uses,
         vector_functions=code.vector_functions,
+        flushes=code.flushes,
         ingredients=_ingredients(code),
     )
 

@@ -81,7 +81,7 @@ class EmittedFiles:
 
 
 def _numerics(winner: Winner) -> str:
-    said = in_words(winner.numerics, winner.rounding, winner.kernel.vector_functions)
+    said = in_words(winner.numerics, winner.rounding, winner.kernel.vector_functions, flushes=winner.kernel.flushes)
     accuracy = winner.measurement.accuracy if winner.measurement is not None else None
     if accuracy is None:
         return f"{winner.numerics}; {said}. Rounding errors were not measured."

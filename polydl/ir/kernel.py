@@ -97,6 +97,8 @@ class KernelSource:
     microkernels: tuple[MicrokernelUse, ...] = ()
     #: functions of ``<math.h>`` that are called with whole vectors where the C library can
     vector_functions: tuple[str, ...] = ()
+    #: whether instructions round its results to bfloat16, which take numbers below 1.2e-38 as zeros
+    flushes: bool = False
     #: the function as the source has it, but for its region, for people to read
     excerpt: str = ""
     #: what ``c`` has beside the source's text; only variants, which are computed over rings as well, say it

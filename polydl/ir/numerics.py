@@ -48,13 +48,20 @@ class Rounding:
 EXACT = Rounding("all")
 REORDERED = Rounding("products")
 UNKNOWN = Rounding("nothing", inf)
-# What tile registers, and kernels like theirs, do to operands and results of 16 bits.
+# What tile registers, and kernels like theirs, do to operands of 16 bits, and instructions that round to such results.
 FLUSHED = "numbers below 1.2e-38 as zeros"
 
 
-def in_words(level: Numerics, rounding: Rounding, vector_functions: Sequence[str] = ()) -> str:
-    """What code of this level does to sums, products and the functions that it calls with whole vectors."""
-    said = list(rounding.methods) or ["sums in any order" if reassociates(level) else "sums in the order of the source"]
+def in_words(
+    level: Numerics, rounding: Rounding, vector_functions: Sequence[str] = (), *, flushes: bool = False
+) -> str:
+    """What code of this level does to sums, products and the functions that it calls with whole vectors.
+
+    It ``flushes`` if it takes numbers below 1.2e-38 as zeros where it rounds its results.
+    """
+    said = list(dict.fromkeys((*rounding.methods, *([FLUSHED] if flushes else [])))) or [
+        "sums in any order" if reassociates(level) else "sums in the order of the source"
+    ]
     if vector_functions:
         said.append(f"{', '.join(vector_functions)} of vectors within 4 units in the last place")
     return "; ".join(said)

@@ -166,7 +166,7 @@ def _rounding(result: Outcome, tried: Tried) -> Document:
     """What a candidate does to sums and products; no factor where it computes those of the source."""
     rounding = result.applied(tried.ranked.variant).rounding
     return {
-        "method": in_words(result.numerics, rounding, tried.kernel.vector_functions),
+        "method": in_words(result.numerics, rounding, tried.kernel.vector_functions, flushes=tried.kernel.flushes),
         "error_factor": rounding.error_factor,
     }
 

@@ -2,11 +2,12 @@
 
 Processors have instructions that round two vectors of floats to one of bfloat16s. Compilers don't know when these may
 be used, since they take numbers below 1.2e-38 as zeros, and compute with the bits of each number instead. They are
-used where a microkernel takes such numbers as zeros already.
+used at the levels of numerics that admit that.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -26,6 +27,8 @@ from polydl.codegen.values import (
     Expr,
     Integer,
     Name,
+    as_sum,
+    collected,
     elements,
     linear,
     substituted,
@@ -37,42 +40,70 @@ _MOST, _VECTOR = 256, 16
 
 
 def run(ir: Body, context: Context) -> Body:
-    """Vector loops whose last statement rounds a value to the element that they walk along do so behind the loop."""
+    """Vector loops whose last statements round values to elements that they walk along do so behind the loop."""
     if not context.takes_small_numbers_as_zeros:
         return ir
     numbers = count()
 
     def changed(node: Node) -> Node:
-        store = _store(node) if isinstance(node, For) else None
-        return node if store is None or not isinstance(node, For) else _rounded(node, store, next(numbers))
+        stores = _stores(node) if isinstance(node, For) else ()
+        return _rounded(node, stores, numbers) if isinstance(node, For) and stores else node
 
     return mapped(ir, changed)
 
 
-def _store(loop: For) -> Assign | None:
-    """The last statement of a vector loop whose results can be rounded together."""
+def _stores(loop: For) -> tuple[Assign, ...]:
+    """The last statements of a vector loop whose results can be rounded together."""
     plain = loop.vector and not loop.parallel and not loop.reductions and not loop.before and not loop.after
     whole = loop.trips is not None and loop.trips <= _MOST and loop.trips % _VECTOR == 0
     if not plain or not whole or not loop.body or not is_straight(loop.body):
-        return None
-    return rounding_store(loop.body, loop.iterator)
+        return ()
+    stores: list[Assign] = []
+    while len(stores) < len(loop.body):
+        store = rounding_store(loop.body[: len(loop.body) - len(stores)], loop.iterator)
+        read = [element for each in stores for element in elements(each.value)]
+        if store is None or any(element == store.target for element in read):
+            break
+        stores.insert(0, store)
+    return tuple(stores)
 
 
 def rounding_store(body: Body, counter: str, rounds: str = FROM_FLOAT) -> Assign | None:
     """The last statement of a loop's body, where the results of all iterations may be rounded behind the loop.
 
     It rounds a value by the function ``rounds`` to the element that the loop walks along, and nothing else in the body
-    needs another element of that array, or calls anything.
+    needs another element of that array, but to set one of another row, or calls anything.
     """
     *others, last = body
     match last:
         case Assign(Element(array) as target, "=", Apply(function, (_,))) if function == rounds:
-            used = [each for node in others for value in values(node) for each in elements(value)]
+            used = [each for node in others for value in _used(node, target) for each in elements(value)]
             used += elements(last.value)
             alone = all(each == target for each in used if each.array == array)
             calls = any(isinstance(node, Call) for node in others)
             return last if alone and not calls and is_walked_along(target, counter) else None
     return None
+
+
+def _used(node: Node, target: Element) -> tuple[Expr, ...]:
+    """The expressions of a node, but for the element of another row that it sets."""
+    match node:
+        case Assign(Element() as own, "=", value) if _in_another_row(own, target):
+            return *own.subscripts, value
+    return values(node)
+
+
+def _in_another_row(one: Element, other: Element) -> bool:
+    """Whether elements at the same place of their rows lie in rows that are never the same."""
+    if one.array != other.array:
+        return True
+    if len(one.subscripts) != len(other.subscripts) or one.subscripts[-1:] != other.subscripts[-1:]:
+        return False
+    pairs = ((as_sum(a), as_sum(b)) for a, b in zip(one.subscripts, other.subscripts, strict=True))
+    return any(
+        a.constant != b.constant and not collected([*a.terms, *((-factor, term) for factor, term in b.terms)])
+        for a, b in pairs
+    )
 
 
 @dataclass(frozen=True)
@@ -112,21 +143,21 @@ def kept_as_float(store: Assign, buffer: str, counter: str, first: Expr) -> Assi
     return replace(store, target=Element(buffer, (lane,)), value=rounding_of(store).value)
 
 
-def _rounded(loop: For, store: Assign, number: int) -> Block:
+def _rounded(loop: For, stores: Sequence[Assign], numbers: Iterator[int]) -> Block:
     assert loop.trips is not None
-    name = f"polydl_rounded{number}"
-    floats = kept_as_float(store, name, loop.iterator, loop.first)
-    rounding = rounding_of(store)
-    arguments: dict[str, Expr] = {
-        "to": AddressOf(substituted(store.target, {loop.iterator: loop.first})),
-        "from": Name(name),
-        "count": Integer(loop.trips),
-        **rounding.bounds,
-    }
-    return Block(
-        (
-            Declare("float", (Variable(name, (loop.trips,)),), alignment=ALIGNMENT),
-            replace(loop, body=(*loop.body[:-1], floats)),
-            Call(FunctionCallee(rounding.function), store.statement, tuple(arguments.items())),
-        )
-    )
+    buffers: list[Node] = []
+    floats: list[Node] = []
+    calls: list[Node] = []
+    for store in stores:
+        name, rounding = f"polydl_rounded{next(numbers)}", rounding_of(store)
+        arguments: dict[str, Expr] = {
+            "to": AddressOf(substituted(store.target, {loop.iterator: loop.first})),
+            "from": Name(name),
+            "count": Integer(loop.trips),
+            **rounding.bounds,
+        }
+        buffers.append(Declare("float", (Variable(name, (loop.trips,)),), alignment=ALIGNMENT))
+        floats.append(kept_as_float(store, name, loop.iterator, loop.first))
+        calls.append(Call(FunctionCallee(rounding.function), store.statement, tuple(arguments.items())))
+    body = (*loop.body[: len(loop.body) - len(stores)], *floats)
+    return Block((*buffers, replace(loop, body=body), *calls))
