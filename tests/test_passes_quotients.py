@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from loops_by_hand import adds, array, at, c, context, loop, sets, times
+from loops_by_hand import array, at, c, context, loop, sets
+from sums_by_hand import ARRAYS, UPDATE
 
-from polydl.codegen.context import Context, StatementFacts
-from polydl.codegen.loop_ir import Assign, Body, Node
+from polydl.codegen.loop_ir import Assign
 from polydl.codegen.passes import (
     reciprocals,
-    reductions,
     vectorize,
 )
 from polydl.codegen.values import (
@@ -19,31 +18,6 @@ from polydl.codegen.values import (
     Integer,
     Name,
 )
-
-ARRAYS = (
-    array("z", 16),
-    array("s", 90),
-    array("A", 16, 90),
-    array("x", 90),
-    array("r", 16),
-    array("a"),
-    array("d", element="double"),
-)
-SUM = StatementFacts(vector=frozenset({1}), sums={1: "z"}, counts={1: 90}, lanes=16)
-UPDATE = StatementFacts(vector=frozenset({1}), counts={1: 90}, lanes=16)
-
-
-def row(term: Expr, *, last: int | Expr = 89, more: tuple[Node, ...] = ()) -> Body:
-    return (loop("j", 1, last, adds("S", at("z", "i"), term), *more),)
-
-
-PRODUCT = times(at("A", "i", "j"), at("x", "j"))
-
-
-def summed(ir: Body, known: Context, *passes: object) -> list[str]:
-    for each in (vectorize, reductions, *passes):
-        ir = each.run(ir, known)  # type: ignore[attr-defined]
-    return c(ir)
 
 
 def test_what_a_loop_leaves_alone_divides_as_a_product_with_its_reciprocal() -> None:

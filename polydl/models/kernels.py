@@ -46,6 +46,15 @@ class KernelOptions:
     #: a directory of earlier measurements; True for the user's, False for none
     records: str | Path | bool = True
 
+    @property
+    def directory(self) -> Path | None:
+        """The directory of earlier measurements, if there is to be one."""
+        from polydl.records.store import default_directory
+
+        if not self.records:
+            return None
+        return default_directory() if self.records is True else Path(self.records)
+
 
 @dataclass(frozen=True)
 class ModelSetting:
@@ -117,7 +126,7 @@ def stored_kernel(nest: OperatorNest, setting: ModelSetting) -> OperatorKernel |
     from polydl.records import answers
 
     with _file_of(nest) as path:
-        records = _records(setting.options)
+        records = setting.options.directory
         digest = _question(path, nest.constants, setting) if records is not None else None
         if records is None or digest is None:
             return None
@@ -136,14 +145,6 @@ def _file_of(nest: OperatorNest) -> Iterator[Path]:
         path = folder / f"{function}.c"
         path.write_text(source, encoding="utf-8")
         yield path
-
-
-def _records(options: KernelOptions) -> Path | None:
-    from polydl.records.store import default_directory
-
-    if not options.records:
-        return None
-    return default_directory() if options.records is True else Path(options.records)
 
 
 def as_written(nest: OperatorNest, reason: str) -> OperatorKernel:
@@ -177,7 +178,7 @@ def _optimized(path: Path, constants: tuple[str, ...], setting: ModelSetting) ->
     kept = _description(result)
     best = OperatorKernel(path.stem, result.source, **kept)
     best = replace(best, compiled=object_of(best))
-    records = _records(options)
+    records = options.directory
     digest = _question(path, constants, setting) if records is not None else None
     if records is not None and digest is not None:
         document = {**optimization_document(result), "kernel": kept}

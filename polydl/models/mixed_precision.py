@@ -29,7 +29,6 @@ from polydl.models.pooling import Pooling
 from polydl.models.program import Lowered, lower, write_program
 from polydl.models.verdicts import find, keep
 from polydl.records import questions
-from polydl.records.store import default_directory
 from polydl.system.files import temporary_directory
 
 # Instructions that multiply sixteen times as many bfloat16s as floats: more than any transform saves.
@@ -60,7 +59,7 @@ def in_mixed_precision(graph: Graph, kernels: KnownKernels) -> Graph:
         return graph
     ways = [lower(graph), lower(replace(graph, floats=frozenset().union(*groups)))]
     known = kernels.of([nest for way in ways for nest in way.nests])
-    directory = _directory(kernels.options.records)
+    directory = kernels.options.directory
     digest = None if directory is None else _question(ways, known, kernels.machine)
     if directory is None or digest is None:
         return _fastest(ways, groups, kernels)
@@ -73,12 +72,6 @@ def in_mixed_precision(graph: Graph, kernels: KnownKernels) -> Graph:
     except ResourceError as error:
         warnings.warn(f"the next time measures again which values are floats: {error}", stacklevel=3)
     return chosen
-
-
-def _directory(records: str | Path | bool) -> Path | None:
-    if not records:
-        return None
-    return default_directory() if records is True else Path(records)
 
 
 def _question(ways: Sequence[Lowered], kernels: Mapping[OperatorNest, OperatorKernel], machine: Machine) -> str | None:

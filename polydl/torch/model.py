@@ -27,7 +27,6 @@ from polydl.models.optimized_kernels import KnownKernels
 from polydl.models.program import Lowered, lower, write_program
 from polydl.models.rounding import value_type_named, with_values_of
 from polydl.models.verdicts import find, keep
-from polydl.records.store import default_directory
 from polydl.torch.comparison import kept_for_speed, whole_seconds
 from polydl.torch.decisions import TimingVerdict, question
 from polydl.torch.export import Arguments, Exported, exported
@@ -253,7 +252,7 @@ def optimize(
 
     if not compare:
         return _right(model, example, assembled(TimingVerdict({}, {})), value_type)
-    directory = default_directory() if records is True else Path(records) if records else None
+    directory = options.directory
     digest = None if directory is None else question(program, plain, kernels, machine)
     decision = None if directory is None or digest is None else find(directory, digest, TimingVerdict)
     if decision is not None:
