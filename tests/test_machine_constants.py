@@ -270,6 +270,7 @@ KNOWN = {
     ("microkernels/libxsmm_groups.py", "_LONGEST_BATCH"),
     ("microkernels/libxsmm_declarations.py", "GROUPED_A"),  # a flag
     ("polydl/codegen/conditions.py", "_MASKED_BYTES"),  # of AVX-512, which gcc uses with masks
+    ("polydl/codegen/context.py", "_ROUNDING_BYTES"),  # of an instruction set's vectors
     ("polydl/codegen/facts.py", "_MOST_IN_INT"),  # of C's type
     ("polydl/codegen/kept_memory.py", "_LARGE_PAGE"),  # Linux's, asked for and not relied on
     ("polydl/codegen/passes/streaming_stores.py", "_LINE_BYTES"),  # of x86-64, which alone has such stores

@@ -114,9 +114,11 @@ Values = NDArray[np.float32]
 Function = Callable[..., None]
 
 
-def kernel_with(scop: Scop, level: Numerics, method: str = "", *, microkernel: str = "c") -> KernelSource:
+def kernel_with(
+    scop: Scop, level: Numerics, method: str = "", *, microkernel: str = "c", vector_bytes: int = 32
+) -> KernelSource:
     """The first variant whose methods begin with this one; without one, the first that has none."""
-    machine = machine_with(1, 32)
+    machine = machine_with(1, vector_bytes)
     space = pipeline.space_on(scop, machine, microkernel=microkernel, numerics=level)
     for variant in pipeline.generate(space, max_variants=400).variants:
         applied = space.apply(variant)

@@ -46,7 +46,7 @@ def finishing(known: EpilogueFacts, *, flushes: bool = False) -> Body:
     run = call("S", "i", "j", "k", a=at("A", "i"))
     return epilogue.run(
         (loop("i", 0, 7, loop("j", 1, 7, loop("k", 2, 3, run))),),
-        replace(of_calls(S=CallFacts(epilogue=known)), exact=not flushes),
+        replace(of_calls(S=CallFacts(epilogue=known)), vector_bytes=64, exact=not flushes),
     )
 
 

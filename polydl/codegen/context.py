@@ -22,6 +22,8 @@ _QUALIFIERS = frozenset({"const", "volatile"})
 _REAL = frozenset({ELEMENT, "_Float16", "float", "double", "long double"})
 # Terms whose sum in float is hardly less precise than each of them.
 _MOST_NARROW_TERMS = 256
+# Vectors of the processors with instructions that round to bfloat16 (AVX512_BF16).
+_ROUNDING_BYTES = 64
 
 
 @dataclass(frozen=True)
@@ -111,11 +113,13 @@ class Context:
     wraps: bool = False
     #: Whether counters of loops, or subscripts, may be larger than an ``int``.
     long_counters: bool = False
+    #: The size of the largest vectors.
+    vector_bytes: int = 0
 
     @property
-    def takes_small_numbers_as_zeros(self) -> bool:
-        """Whether instructions that round to bfloat16 may do so with numbers below 1.2e-38."""
-        return not self.exact
+    def rounds_by_instructions(self) -> bool:
+        """Whether instructions may round to bfloat16, which take numbers below 1.2e-38 as zeros."""
+        return not self.exact and self.vector_bytes >= _ROUNDING_BYTES
 
     def of(self, body: Body) -> list[StatementFacts]:
         """The facts of all statements in a body."""

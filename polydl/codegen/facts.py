@@ -58,7 +58,7 @@ def context_of(
     leaving = {scop.array(access.array) for statement in scop.statements for access in statement.writes}
     wide = any(array.element in ("double", "long double") for array in leaving if array.storage != "local")
     exact, precise = keeps_products(numerics), wide or keeps_precision(numerics)
-    context = Context({array.name: array for array in scop.arrays}, {}, exact, precise)
+    context = Context({array.name: array for array in scop.arrays}, {}, exact, precise, vector_bytes=vector_bytes)
     facts = {name: _facts(scop, plan, name, directions, context, vector_bytes) for name in names}
     besides = {name: calls[name] for name in names if name in calls} if calls else {}
     shared = _with_shared_vectors(scop, plan, names, facts)

@@ -72,7 +72,7 @@ _FIRST_ROW, _ROWS = Name("row"), Name("rows")
 def run(ir: Body, context: Context) -> Body:
     """Calls of whose statements the context has an epilogue get their arguments, and the functions."""
     epilogues = {name: each.epilogue for name, each in context.calls.items() if each.epilogue is not None}
-    rounds = context.takes_small_numbers_as_zeros
+    rounds = context.rounds_by_instructions
     functions = {name: _Functions(each, rounds).definitions() for name, each in epilogues.items()}
 
     def changed(node: Node) -> Node:
