@@ -158,8 +158,12 @@ def test_a_model_that_is_no_faster_as_a_whole_keeps_its_bfloat16s(
 
 @pytest.mark.parametrize(
     "known",
-    [kernels(KernelOptions(records=False, fewer_products=False)), kernels(isa=("avx512f", "amx_bf16"))],
-    ids=["every product", "tiles"],
+    [
+        kernels(KernelOptions(records=False, fewer_products=False)),
+        kernels(KernelOptions(records=False, numerics="reassociated")),
+        kernels(isa=("avx512f", "amx_bf16")),
+    ],
+    ids=["every product", "numerics", "tiles"],
 )
 def test_nothing_is_timed_where_floats_can_not_win(known: KnownKernels, timed: list[Sequence[Lowered]]) -> None:
     graph = chain(narrow(), wide())

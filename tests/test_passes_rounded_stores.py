@@ -52,8 +52,8 @@ def least(value: Expr, bound: Expr, other: Expr | None = None) -> Expr:
     return Conditional(Binary("<", value, bound), other or bound, value)
 
 
-def within(value: Expr, last: Expr = X) -> Expr:
-    return Conditional(Binary("<", value, ZERO), ZERO, Conditional(Binary(">", value, SIX), SIX, last))
+def within(value: Expr, last: Expr = X, least: Expr = ZERO, most: Expr = SIX) -> Expr:
+    return Conditional(Binary("<", value, least), least, Conditional(Binary(">", value, most), most, last))
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,14 @@ def within(value: Expr, last: Expr = X) -> Expr:
             "(x[k] < 0.0f) ? 0.0f : ((x[k] > 6.0f) ? 6.0f : 0.5f)",
             "polydl_round(&y[0], polydl_rounded0, 64);",
         ),
+        (
+            within(X, least=SIX, most=ZERO),
+            "(x[k] < 6.0f) ? 6.0f : ((x[k] > 0.0f) ? 0.0f : x[k])",
+            "polydl_round(&y[0], polydl_rounded0, 64);",
+        ),
+        (least(X, Constant("0u")), "(x[k] < 0u) ? 0u : x[k]", "polydl_round(&y[0], polydl_rounded0, 64);"),
     ],
-    ids=["ReLU", "ReLU6", "another value below", "another value between"],
+    ids=["ReLU", "ReLU6", "another value below", "another value between", "bounds in another order", "unsigned"],
 )
 def test_bounds_are_left_to_what_rounds(value: Expr, kept: str, rounding: str) -> None:
     text = c(rounded_stores.run((vector(sets("S2", at("y", "k"), rounded(value))),), FLUSHING))
@@ -150,11 +156,12 @@ def test_stores_that_may_meet_stay_in_their_order(other: Element) -> None:
     assert rounded_stores.run(body, FLUSHING) == body
 
 
-def test_a_store_stays_whose_result_another_one_reads() -> None:
-    first = sets("S2", at("z", "k"), rounded(X))
-    second = sets("S3", at("y", "k"), rounded(times(at("z", "k"), X)))
+@pytest.mark.parametrize("row", ["i", "j"])
+def test_a_store_stays_whose_result_another_one_may_read(row: str) -> None:
+    first = sets("S2", at("z", "i", "k"), rounded(X))
+    second = sets("S3", at("y", "k"), rounded(times(at("z", row, "k"), X)))
     text = c(rounded_stores.run((vector(first, second),), FLUSHING))
-    assert "z[k] = float_to_bfloat16(x[k]);" in text
+    assert "z[i][k] = float_to_bfloat16(x[k]);" in text
     assert "polydl_round(&y[0], polydl_rounded0, 64);" in text
     assert len([line for line in text if "polydl_round(" in line]) == 1
 

@@ -1,7 +1,7 @@
 """C functions that round floats to bfloat16s, whole vectors by instructions where the processor has some.
 
-These instructions take numbers below 1.2e-38 as zeros. What is no number stays so where floats are held between bounds:
-the instructions for maxima and minima take the second of two operands then, as C's comparisons do here.
+These instructions take numbers below 1.2e-38 as zeros. NaN stays NaN between bounds: the instructions for maxima and
+minima take their second operand then, as the comparisons of the C here do.
 """
 
 from __future__ import annotations

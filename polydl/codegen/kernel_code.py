@@ -183,7 +183,7 @@ class KernelCode:
 
     @property
     def flushes(self) -> bool:
-        """Whether results are rounded to bfloat16 by instructions that take numbers below 1.2e-38 as zeros."""
+        """Whether results may be rounded to bfloat16 by instructions that take numbers below 1.2e-38 as zeros."""
         return any(each in bfloat16_rounding.FUNCTIONS.values() for each in self.support)
 
     @cached_property

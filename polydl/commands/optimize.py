@@ -16,7 +16,7 @@ from polydl.commands.destinations import check_destinations
 from polydl.commands.interrupted import end_if_interrupted
 from polydl.commands.meanwhile import importing, meanwhile
 from polydl.commands.output import fail, write_document
-from polydl.commands.reading import read
+from polydl.commands.reading import read, warn_of_loops
 from polydl.commands.remembered import remembered, show_remembered
 from polydl.commands.report import write_page
 from polydl.commands.storing import (
@@ -229,6 +229,8 @@ def _answered(job: _Job, output: _Output, answer: Answer, machine: Machine, star
     earlier = remembered(answer, job.source, into, started, output.detail.verbose)
     if earlier is None:
         return None
+    nest = answer.document["input"]
+    warn_of_loops(nest["file"], nest.get("left_out", ()))
     if output.detail.verbose:
         click.echo(machine_text(machine, given=job.target.cache_sizes is not None))
     return show_remembered(earlier, answer, into, output.detail, output.json_path, output.html_path)

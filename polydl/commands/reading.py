@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from polydl.commands.storing import warn
@@ -17,11 +18,15 @@ def read(source: Source) -> Scop:
     Raises the errors of ``Source.parse``.
     """
     scop = source.parse()
-    if scop.left_out:
-        lines = ", ".join(map(str, scop.left_out))
-        several = len(scop.left_out) > 1
-        warn(
-            f"{scop.file}: the loops of line{'s' * several} {lines} are left out of the region that was found, which "
-            f"begins in line {scop.line}; put #pragma scop and #pragma endscop round what is meant"
-        )
+    warn_of_loops(scop.file, scop.left_out)
     return scop
+
+
+def warn_of_loops(file: str, left_out: Sequence[int]) -> None:
+    """Say which loops of a function are not in the region that was found in it, by their lines, if any are not."""
+    if left_out:
+        lines = ", ".join(map(str, left_out))
+        warn(
+            f"{file}: the loops of line{'s' * (len(left_out) > 1)} {lines} are left out of the region that was found; "
+            "put #pragma scop and #pragma endscop round what is meant"
+        )

@@ -13,13 +13,14 @@ import os
 import resource
 import select
 import signal
+import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,8 @@ from polydl.ir.scop import Scop
 # Of one variant's runs: of processor time, so that on a busy machine none takes too long, and of any time.
 _PROCESSOR_SECONDS, _SECONDS = 20, 900.0
 _CORE_BYTES = 0
+# As much as the first thread may have, whatever the limit on stacks says of others.
+_STACK_BYTES = 64 << 20
 # Data sets of whole numbers that are tried until one changes an array.
 _DRAWS = 4
 _PLACES = 2
@@ -144,6 +147,8 @@ def _forked(work: Callable[[Callable[[dict[str, Any]], None]], None]) -> tuple[l
             for standard in (0, 1, 2):
                 os.dup2(silent, standard)
             status = _in_a_new_thread(work, writer)
+        except BaseException as error:
+            _send(writer, {"refused": f"{type(error).__name__}: {error}"})
         finally:
             os._exit(status)
     os.close(writer)
@@ -162,21 +167,11 @@ def _forked(work: Callable[[Callable[[dict[str, Any]], None]], None]) -> tuple[l
 
 
 def _in_a_new_thread(work: Callable[[Callable[[dict[str, Any]], None]], None], writer: int) -> int:
-    """The exit status of a process whose work is done in a thread that it starts."""
-    status = 1
-
-    def run() -> None:
-        nonlocal status
-        try:
-            work(lambda entry: _send(writer, entry))
-            status = 0
-        except BaseException as error:
-            _send(writer, {"refused": f"{type(error).__name__}: {error}"})
-
-    thread = Thread(target=run)
-    thread.start()
-    thread.join()
-    return status
+    """The exit status of a process whose work is done in a thread that it starts. Raises what the work does."""
+    threading.stack_size(_STACK_BYTES)
+    with ThreadPoolExecutor(1) as threads:
+        threads.submit(work, lambda entry: _send(writer, entry)).result()
+    return 0
 
 
 def _send(writer: int, entry: dict[str, Any]) -> None:

@@ -97,7 +97,7 @@ class KernelSource:
     microkernels: tuple[MicrokernelUse, ...] = ()
     #: functions of ``<math.h>`` that are called with whole vectors where the C library can
     vector_functions: tuple[str, ...] = ()
-    #: whether instructions round its results to bfloat16, which take numbers below 1.2e-38 as zeros
+    #: whether instructions may round its results to bfloat16, which take numbers below 1.2e-38 as zeros
     flushes: bool = False
     #: the function as the source has it, but for its region, for people to read
     excerpt: str = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from polydl.codegen import function_text, processor, team
+from polydl.codegen import bfloat16_rounding, function_text, processor, team
 from polydl.codegen.conditions import condition_flags
 from polydl.codegen.header import Threads, interface
 from polydl.codegen.kept_memory import KeptMemory
@@ -108,6 +108,7 @@ def unit(
         harness=harness(scop, contents.function),
         compile_flags=(*compile_flags(scop), *condition_flags(scop, machine.vector_bytes, DEFAULT_NUMERICS)),
         vector_functions=functions,
+        flushes=any(each in bfloat16_rounding.FUNCTIONS.values() for each in needed(bodies)),
     )
 
 

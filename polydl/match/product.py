@@ -84,7 +84,7 @@ class GemmMatch:
     batchable: tuple[int, ...]
     #: further loops that move C and B but not A: they give the same call further rows of n columns
     rowable: tuple[int, ...] = ()
-    #: elements of C's only column, where loop n has one iteration and moves nothing; else 0
+    #: elements of C's only column, where loop n has one iteration and moves neither operand; else 0
     only_column: int = 0
 
     @property
@@ -280,18 +280,18 @@ def _matches_of(
     reductions = [loop for loop in loops if form.strides_c[loop] == 0]
     columns = [loop for loop in loops if form.strides_c[loop] > 0 and form.strides_a[loop] == 0 < form.strides_b[loop]]
     if not candidates[1] and pattern.m[1] in _GROUPS:
-        # A product of a matrix and a vector: a loop of one iteration stands for its only column. Elements in groups are
-        # the ones that plain loops multiply one by one.
+        # A product of a matrix and a vector: a loop of one iteration stands for its only column. Those without groups
+        # are left to plain loops, which fill vectors with them.
         idle = [
             loop for loop in loops if extents.get(loop) == 1 and not form.strides_a[loop] and not form.strides_b[loop]
         ]
-        candidates[1] = sorted(idle, key=lambda loop: form.strides_c[loop])[-1:]
+        candidates[1] = idle[-1:]
     matches = []
     for m, n, k in product(*candidates):
         if len({m, n, k}) == 3:
             batchable = tuple(loop for loop in reductions if loop not in (n, k))
             rowable = tuple(loop for loop in columns if loop != n)
-            only_column = 0 if form.strides_c[n] else extents[m]
+            only_column = 0 if form.strides_b[n] else extents[m]
             matches.append(GemmMatch(kernel.name, form, m, n, k, batchable, rowable, only_column))
     return matches
 

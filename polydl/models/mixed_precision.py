@@ -18,6 +18,7 @@ import numpy as np
 
 from polydl.errors import ResourceError
 from polydl.execute.toolchain import found_compilers
+from polydl.ir.numerics import keeps_products
 from polydl.machine import Machine
 from polydl.models.convolution import Convolution
 from polydl.models.elementwise import ElementWise
@@ -51,11 +52,13 @@ class FloatsVerdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def in_mixed_precision(graph: Graph, kernels: KnownKernels) -> Graph:
     """The graph with those images as floats that make it faster, measured once for all models with the same kernels.
 
-    Nothing changes in a graph of floats, where fewer products are not asked for, and on processors that multiply
-    bfloat16s in tiles. Raises ResourceError and ExecutionError as optimizing and compiling a model do.
+    Nothing changes in a graph of floats, where fewer products are not asked for or not admitted by the numerics level,
+    and on processors that multiply bfloat16s in tiles. Raises ResourceError and ExecutionError as optimizing and
+    compiling a model do.
     """
     groups = groups_of_values(graph)
-    if not groups or not kernels.options.fewer_products or _TILES_OF_BFLOAT16S in kernels.machine.isa:
+    admitted = kernels.options.fewer_products and not keeps_products(kernels.options.numerics)
+    if not groups or not admitted or _TILES_OF_BFLOAT16S in kernels.machine.isa:
         return graph
     ways = [lower(graph), lower(replace(graph, floats=frozenset().union(*groups)))]
     known = kernels.of([nest for way in ways for nest in way.nests])

@@ -82,9 +82,9 @@ def optimize(
     ``inputs`` are the shapes of its inputs by name, or that of the only one; what the model fixes may be left out.
     ``name`` is that of the C function. ``budget``, ``numerics``, ``fewer_products`` and ``records`` are those of
     ``polydl.optimize``, for each distinct operator. With ``element="bfloat16"``, weights of products and what kernels
-    pass on to others are rounded to that type; inputs, results and sums stay floats. With ``compare``, the result on
-    random data is compared with that of ONNX Runtime, or of the package onnx itself. ``progress`` is told how many of
-    the distinct operators are ready, and of how many.
+    pass on to others are rounded to that type, but where floats are faster; inputs, results and sums stay floats. With
+    ``compare``, the result on random data is compared with that of ONNX Runtime, or of the package onnx itself.
+    ``progress`` is told how many of the distinct operators are ready, and of how many.
 
     Raises SourceError for what is no ONNX model, OptionError for shapes that don't fit it or a name that C can't have,
     UnsupportedConstructError for an operator that there is no kernel for, and ExecutionError if the results are others.

@@ -24,8 +24,8 @@ from polydl.poly.texts import map_of, set_of
 
 # Most nests need a millisecond and less than 5,000 operations, some a tenth of a second and 100,000. But where numbers
 # in isl's scheduler grow, an operation takes milliseconds: 20,000 took 18 s in one case, and 8,000 of them 0.06 s.
-# So it begins with few, and gets a quarter more for as long as these took less than two seconds of this thread: ten
-# times what nests of use have needed, so that a busy or slow processor finds the same schedules.
+# So it begins with few, and gets a quarter more as long as an attempt took less than two seconds of this thread: ten
+# times what attempts took in nests that are of use, so that a busy or slow processor finds the same schedules.
 _OPERATIONS = tuple(int(5_000 * 1.25**step) for step in range(19))
 _SECONDS = 2.0
 # For all dependences along all rows, or without bounds; a stencil needs some ten thousand.

@@ -287,6 +287,7 @@ def _input(scop: Scop) -> Document:
         "flops": scop.flops,
         "defines": dict(scop.defines),
         "constants": list(scop.constants),
+        "left_out": list(scop.left_out),
         "init": None if scop.initializer is None else scop.initializer.function,
         "inputs": None if scop.inputs is None else scop.inputs.path,
     }

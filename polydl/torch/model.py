@@ -209,10 +209,10 @@ def optimize(
     ``example_inputs`` are those by position, a single tensor or several, ``example_keywords`` those by name.
     ``budget``, ``numerics``, ``fewer_products`` and ``records`` are those of ``polydl.optimize``, for each distinct
     operator. With ``element="bfloat16"``, weights of products and what kernels pass on to others are rounded to that
-    type, as within ``torch.autocast``; inputs, results and sums stay floats. Weights are those of now: later changes to
-    the model have no effect. With ``compare``, each operator is also timed in PyTorch, in float, and stays there if
-    that is faster and makes the whole model faster; with ``records``, that is measured once. ``progress`` is told how
-    many of the distinct operators are ready, and of how many.
+    type, as within ``torch.autocast``, but where floats are faster; inputs, results and sums stay floats. Weights are
+    those of now: later changes to the model have no effect. With ``compare``, each operator is also timed in PyTorch,
+    in float, and stays there if that is faster and makes the whole model faster; with ``records``, that is measured
+    once. ``progress`` is told how many of the distinct operators are ready, and of how many.
 
     Raises OptionError within ``torch.autocast`` and for a model in training mode, of another type than float or on
     another device, ArgumentError for examples that it fails on, UnsupportedConstructError for one that PyTorch

@@ -61,8 +61,8 @@ def _stores(loop: For) -> tuple[Assign, ...]:
     stores: list[Assign] = []
     while len(stores) < len(loop.body):
         store = rounding_store(loop.body[: len(loop.body) - len(stores)], loop.iterator)
-        read = [element for each in stores for element in elements(each.value)]
-        if store is None or any(element == store.target for element in read):
+        read = [element for each in stores for element in _read(each)]
+        if store is None or not all(_never_meet(_target(store), element) for element in read):
             break
         stores.insert(0, store)
     return tuple(stores)
@@ -85,16 +85,25 @@ def rounding_store(body: Body, counter: str, rounds: str = FROM_FLOAT) -> Assign
     return None
 
 
+def _target(store: Assign) -> Element:
+    assert isinstance(store.target, Element)
+    return store.target
+
+
+def _read(store: Assign) -> Iterator[Element]:
+    return (each for value in (*_target(store).subscripts, store.value) for each in elements(value))
+
+
 def _used(node: Node, target: Element) -> tuple[Expr, ...]:
-    """The expressions of a node, but for the element of another row that it sets."""
+    """The expressions of a node, but for an element that it sets and that is never the target of any iteration."""
     match node:
-        case Assign(Element() as own, "=", value) if _in_another_row(own, target):
+        case Assign(Element() as own, "=", value) if _never_meet(own, target):
             return *own.subscripts, value
     return values(node)
 
 
-def _in_another_row(one: Element, other: Element) -> bool:
-    """Whether elements at the same place of their rows lie in rows that are never the same."""
+def _never_meet(one: Element, other: Element) -> bool:
+    """Whether two elements are different ones in all iterations: of other arrays, or at one place of different rows."""
     if one.array != other.array:
         return True
     if len(one.subscripts) != len(other.subscripts) or one.subscripts[-1:] != other.subscripts[-1:]:
@@ -128,13 +137,24 @@ def rounding_of(store: Assign) -> RoundedFloats:
     (value,) = store.value.arguments
     match value:
         case Conditional(Binary("<", inner, Constant() as least), Constant() as low, rest) if low == least:
-            if rest == inner:
+            first = _number(least)
+            if first is not None and rest == inner:
                 return RoundedFloats(inner, ROUND_ABOVE, {"least": least})
             match rest:
                 case Conditional(Binary(">", other, Constant() as most), Constant() as high, last):
-                    if high == most and other == last == inner:
+                    second = _number(most)
+                    ordered = first is not None and second is not None and first <= second
+                    if ordered and high == most and other == last == inner:
                         return RoundedFloats(inner, ROUND_WITHIN, {"least": least, "most": most})
     return RoundedFloats(value, ROUND, {})
+
+
+def _number(constant: Constant) -> float | None:
+    """The number, if it is one of a signed or floating-point type."""
+    try:
+        return float(constant.text.rstrip("fFlL"))
+    except ValueError:
+        return None
 
 
 def kept_as_float(store: Assign, buffer: str, counter: str, first: Expr) -> Assign:
