@@ -256,9 +256,9 @@ def _statuses_without_legality(settings: FuzzingSettings) -> Counter[str]:
     statuses: Counter[str] = Counter()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("polydl.plan.apply.violations", lambda *arguments, **options: ())
-        # The first is right without it.
+        # Variants of the first and of the 35th are wrong on one thread, whatever else the machine does.
         for number in range(1, 40):
-            statuses += examine(generated(2, number)[1], settings).variants
+            statuses += examine(generated(11, number)[1], settings).variants
             if statuses["wrong"]:
                 break
     return statuses

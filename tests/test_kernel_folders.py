@@ -19,6 +19,8 @@ from polydl.system.files import write_together
 from polydl.system.process_group import run_in_group
 from polydl.system.shared_library import loaded_library
 
+pytestmark = [pytest.mark.native, pytest.mark.usefixtures("variants_win")]
+
 
 def optimized(path: Path, out: Path, **options: object) -> polydl.Optimization:
     quick = {"top_k": 1, "max_variants": 3, "microkernel": "c", "records": False}
