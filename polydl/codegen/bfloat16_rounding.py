@@ -6,7 +6,7 @@ minima take their second operand then, as the comparisons of the C here do.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from polydl.ir.ingredients import Fragment, Ingredients
 
@@ -77,3 +77,8 @@ FUNCTIONS = {
         "_mm256_min_ps(mosts, _mm256_max_ps(leasts, _mm256_loadu_ps(%s)))",
     ),
 }
+
+
+def are_used(fragments: Iterable[Fragment]) -> bool:
+    """Whether one of the functions is among what C needs at file scope."""
+    return any(each in FUNCTIONS.values() for each in fragments)

@@ -184,7 +184,7 @@ class KernelCode:
     @property
     def flushes(self) -> bool:
         """Whether results may be rounded to bfloat16 by instructions that take numbers below 1.2e-38 as zeros."""
-        return any(each in bfloat16_rounding.FUNCTIONS.values() for each in self.support)
+        return bfloat16_rounding.are_used(self.support)
 
     @cached_property
     def declared(self) -> tuple[str, ...]:

@@ -82,7 +82,7 @@ def remedy_of(function: Any, main_file: str, in_loop: bool) -> str:
 def _reads_arrays(function: Any, main_file: str) -> bool:
     """Whether a function of the file returns a number that depends on arrays, none of which it may write to."""
     definition = function.get_definition()
-    if definition is None or definition.location.file is None or definition.location.file.name != main_file:
+    if definition is None or not _is_in(definition, main_file):
         return False
     if function.result_type.get_canonical().kind not in ELEMENTS:
         return False
@@ -90,6 +90,11 @@ def _reads_arrays(function: Any, main_file: str) -> bool:
     arrays = [shape for shape in shapes if shape.extents]
     others_are_numbers = all(shape.extents or not shape.problem for shape in shapes)
     return bool(arrays) and all(shape.is_const for shape in arrays) and others_are_numbers
+
+
+def _is_in(definition: Any, main_file: str) -> bool:
+    file = definition.location.file
+    return file is not None and file.name == main_file
 
 
 def remedy_of_pointer(declaration: Any) -> str:
@@ -144,7 +149,7 @@ def _impurity(function: Any, main_file: str, callers: tuple[str, ...]) -> str | 
         return "its body isn't in this file, so that what it reads and writes isn't known"
     if name in callers:
         return f"{name} is recursive"
-    if definition.location.file is None or definition.location.file.name != main_file:
+    if not _is_in(definition, main_file):
         return "its body is in another file; define it in this one"
     for parameter in definition.get_arguments():
         shape = shape_of(parameter.type)

@@ -146,7 +146,8 @@ def _forked(work: Callable[[Callable[[dict[str, Any]], None]], None]) -> tuple[l
             silent = os.open(os.devnull, os.O_RDWR)
             for standard in (0, 1, 2):
                 os.dup2(silent, standard)
-            status = _in_a_new_thread(work, writer)
+            _in_a_new_thread(work, writer)
+            status = 0
         except BaseException as error:
             _send(writer, {"refused": f"{type(error).__name__}: {error}"})
         finally:
@@ -166,12 +167,11 @@ def _forked(work: Callable[[Callable[[dict[str, Any]], None]], None]) -> tuple[l
     return entries, None
 
 
-def _in_a_new_thread(work: Callable[[Callable[[dict[str, Any]], None]], None], writer: int) -> int:
-    """The exit status of a process whose work is done in a thread that it starts. Raises what the work does."""
+def _in_a_new_thread(work: Callable[[Callable[[dict[str, Any]], None]], None], writer: int) -> None:
+    """Do the work in a thread that is started for it. Raises what the work does."""
     threading.stack_size(_STACK_BYTES)
     with ThreadPoolExecutor(1) as threads:
         threads.submit(work, lambda entry: _send(writer, entry)).result()
-    return 0
 
 
 def _send(writer: int, entry: dict[str, Any]) -> None:

@@ -86,6 +86,7 @@ def unit(
         "  }",
     ]
     functions = from_library(scop, called(nest.scop.statements))
+    support = needed(bodies)
     preamble = [
         *features(scop),
         "#include <stddef.h>",
@@ -93,7 +94,7 @@ def unit(
         *roots(scop, called(nest.scop.statements)),
         *prototypes(functions),
         processor.definitions(),
-        *(each.text for each in needed(bodies)),
+        *(each.text for each in support),
         *([team.support(), _TEAMS.format(kernels=len(teams))] if teams else []),
         *(products.definitions() if products is not None else []),
         "",
@@ -108,7 +109,7 @@ def unit(
         harness=harness(scop, contents.function),
         compile_flags=(*compile_flags(scop), *condition_flags(scop, machine.vector_bytes, DEFAULT_NUMERICS)),
         vector_functions=functions,
-        flushes=any(each in bfloat16_rounding.FUNCTIONS.values() for each in needed(bodies)),
+        flushes=bfloat16_rounding.are_used(support),
     )
 
 

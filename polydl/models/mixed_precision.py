@@ -7,17 +7,14 @@ models are run, with floats wherever they might be of use and with none, and eac
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import msgspec
 import numpy as np
 
 from polydl.errors import ResourceError
-from polydl.execute.toolchain import found_compilers
 from polydl.ir.numerics import keeps_products
 from polydl.machine import Machine
 from polydl.models.convolution import Convolution
@@ -28,8 +25,7 @@ from polydl.models.loaded import LoadedModel
 from polydl.models.optimized_kernels import KnownKernels
 from polydl.models.pooling import Pooling
 from polydl.models.program import Lowered, lower, write_program
-from polydl.models.verdicts import find, keep
-from polydl.records import questions
+from polydl.models.verdicts import digest_of, find, keep
 from polydl.system.files import temporary_directory
 
 # Instructions that multiply sixteen times as many bfloat16s as floats: more than any transform saves.
@@ -84,14 +80,7 @@ def _question(ways: Sequence[Lowered], kernels: Mapping[OperatorNest, OperatorKe
         for way in ways
         for operator, nest in zip(way.graph.operators, way.nests, strict=True)
     ]
-    return questions.question(
-        json.dumps(content).encode(),
-        directory=Path(),
-        include_directories=(),
-        machine=machine,
-        compilers=found_compilers(),
-        options={"mixed precision": True},
-    )
+    return digest_of(content, machine, {"mixed precision": True})
 
 
 # --------------------------------------------------------------------------------------

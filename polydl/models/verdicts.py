@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from polydl.errors import ResourceError
+from polydl.execute.toolchain import found_compilers
+from polydl.machine import Machine
+from polydl.records import questions
 from polydl.records.own_files import OddError, content_of, opened_folder
 from polydl.system.files import replacing
 
 _FOLDER = "models"
 
 Verdict = TypeVar("Verdict", bound=msgspec.Struct)
+
+
+def digest_of(content: list[Any], machine: Machine, options: dict[str, Any]) -> str | None:
+    """The digest of what a verdict depends on, in lists of texts; None where it can't be listed.
+
+    Beside it stands what ``polydl.records.questions`` takes of the machine, the compilers, the environment and polydl.
+    """
+    return questions.question(
+        json.dumps(content).encode(),
+        directory=Path(),
+        include_directories=(),
+        machine=machine,
+        compilers=found_compilers(),
+        options=options,
+    )
 
 
 def find(records: Path, digest: str, form: type[Verdict]) -> Verdict | None:

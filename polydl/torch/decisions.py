@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import msgspec
 import torch
 
-from polydl.execute.toolchain import found_compilers
 from polydl.machine import Machine
 from polydl.models.kernels import OperatorKernel, OperatorNest
 from polydl.models.program import lower
-from polydl.records import questions
+from polydl.models.verdicts import digest_of
 from polydl.torch.export import Exported
 from polydl.torch.segments import Kept, Segment
 
@@ -35,7 +32,7 @@ def question(
     """The digest of what a comparison depends on, but for the weights' values; None where it can't be listed.
 
     That is the graph, the C of its kernels and how it is compiled, PyTorch's version and settings, and what
-    ``polydl.records.questions`` takes of the machine, the compilers, the environment and polydl.
+    ``digest_of`` adds.
     """
     graphs = [lower(step.graph) for step in steps if isinstance(step, Segment)]
     chosen = [kernels[nest] for lowered in graphs for nest in lowered.nests]
@@ -44,14 +41,8 @@ def question(
         [[step.node.name, step.reason] for step in steps if isinstance(step, Kept)],
         [each.digest for each in chosen],
     ]
-    return questions.question(
-        json.dumps(content).encode(),
-        directory=Path(),
-        include_directories=(),
-        machine=machine,
-        compilers=found_compilers(),
-        options={"torch": [torch.__version__, torch.__config__.show(), torch.backends.mkldnn.is_available()]},
-    )
+    options = {"torch": [torch.__version__, torch.__config__.show(), torch.backends.mkldnn.is_available()]}
+    return digest_of(content, machine, options)
 
 
 def _shape(value: object) -> str:

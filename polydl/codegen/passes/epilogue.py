@@ -132,7 +132,7 @@ class _Functions:
         """The statements on so many rows at a time as a buffer holds, whose results are rounded behind them."""
         part, last, floats = Name("part"), Name("last"), Name("polydl_rounded")
         rounding = rounding_of(store)
-        loop = self._loop_of((*statements, kept_as_float(store, floats.name, _ROW.name, part)))
+        loop = self._loop_of((*statements, kept_as_float(store, rounding.value, floats.name, _ROW.name, part)))
         pragma = Pragma("simd", simdlen=self.epilogue.vector_bytes // self._accumulator_bytes)
         end = linear([(1, part), (1, Integer(_BUFFER))])
         to = AddressOf(substituted(store.target, {_ROW.name: part}))

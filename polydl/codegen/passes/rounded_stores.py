@@ -157,10 +157,10 @@ def _number(constant: Constant) -> float | None:
         return None
 
 
-def kept_as_float(store: Assign, buffer: str, counter: str, first: Expr) -> Assign:
-    """A rounding store as one of the float to a buffer, which begins with the iteration ``first``."""
+def kept_as_float(store: Assign, value: Expr, buffer: str, counter: str, first: Expr) -> Assign:
+    """A rounding store as one of a float ``value`` to a buffer, which begins with the iteration ``first``."""
     lane = linear([(1, Name(counter)), (-1, first)])
-    return replace(store, target=Element(buffer, (lane,)), value=rounding_of(store).value)
+    return replace(store, target=Element(buffer, (lane,)), value=value)
 
 
 def _rounded(loop: For, stores: Sequence[Assign], numbers: Iterator[int]) -> Block:
@@ -177,7 +177,7 @@ def _rounded(loop: For, stores: Sequence[Assign], numbers: Iterator[int]) -> Blo
             **rounding.bounds,
         }
         buffers.append(Declare("float", (Variable(name, (loop.trips,)),), alignment=ALIGNMENT))
-        floats.append(kept_as_float(store, name, loop.iterator, loop.first))
+        floats.append(kept_as_float(store, rounding.value, name, loop.iterator, loop.first))
         calls.append(Call(FunctionCallee(rounding.function), store.statement, tuple(arguments.items())))
     body = (*loop.body[: len(loop.body) - len(stores)], *floats)
     return Block((*buffers, replace(loop, body=body), *calls))
