@@ -49,11 +49,14 @@ DECISION = Condition(
 )
 
 
-def compiled(nest: SymbolicNest, directory: Path, kernels: dict[str, Blocking], width: int) -> AnySize:
+def compiled(
+    nest: SymbolicNest, directory: Path, kernels: dict[str, Blocking], width: int, *, rows_apart: bool = False
+) -> AnySize:
     """The nest's library, with one kernel or all of ``KERNELS``, for vectors of so many elements."""
     decision = DECISION if len(kernels) == len(KERNELS) else Leaf(next(iter(kernels)))
     form = symbolic_product(nest)
     assert form is not None
+    form = replace(form, rows_apart=rows_apart)
     ways = {name: Kernel(blocking=each) for name, each in kernels.items()}
     source = unit(nest, form, decision, ways, machine_with(1, width * element_bytes(nest, form)), identity="library")
     (built,) = build([source], Toolchain.find("gcc").cautious, directory)

@@ -310,6 +310,17 @@ def usual_blockings(machine: Machine, element_bytes: int, product: SymbolicProdu
     return placed_in_loops(blockings, machine, product)
 
 
+def of_last_rows(
+    machine: Machine, element_bytes: int, product: SymbolicProduct, *, on_threads: bool
+) -> Blocking | None:
+    """The blocking of the last rows, where they are computed apart from the others: vectors run along k.
+
+    None where that can't be. One thread computes them where there is none for threads.
+    """
+    able = placed_in_loops(along_terms(machine, element_bytes, product), machine, product)
+    return min(able, key=lambda each: each.on_threads != on_threads, default=None)
+
+
 def placed_in_loops(blockings: Sequence[Blocking], machine: Machine, product: SymbolicProduct) -> tuple[Blocking, ...]:
     """The blockings inside of the loops around m, n and k: each as it is, and with one of these on threads."""
     if not product.outer:

@@ -10,7 +10,7 @@ from polydl.errors import AnalysisError, CodegenError, IllegalVariantError
 from polydl.ir.scop import Scop, SharedLoops
 from polydl.ir.statement import Statement
 from polydl.ir.variant import NestStep, Parallel, Variant
-from polydl.libraries.blocking import Blocking, of_variant, packings, usual_blockings
+from polydl.libraries.blocking import Blocking, BlockingLoop, of_last_rows, of_variant, packings, usual_blockings
 from polydl.libraries.kernel import Kernel, broken, distributed, planned
 from polydl.libraries.kernel_code import KernelLoops, kernel_code
 from polydl.libraries.linear import OPEN
@@ -35,6 +35,8 @@ def usual_candidates(nest: SymbolicNest, machine: Machine) -> tuple[SymbolicProd
     plain loops, and there is no product.
     """
     product = symbolic_product(nest)
+    if product is not None:
+        product = replace(product, rows_apart=_rows_may_wait(nest, product, machine))
     kernels = proved(nest, product, usual_kernels(nest, product, machine), machine)
     if product is not None and not kernels:
         return None, proved(nest, None, usual_kernels(nest, None, machine), machine)
@@ -56,6 +58,23 @@ def usual_kernels(nest: SymbolicNest, product: SymbolicProduct | None, machine: 
         )
     threads = (False, True) if machine.threads > 1 else (False,)
     return tuple(dict.fromkeys(kernel for parallel in threads for kernel in _of_loops(nest, parallel, None)))
+
+
+def _rows_may_wait(nest: SymbolicNest, product: SymbolicProduct, machine: Machine) -> bool:
+    """Whether the last rows may be computed after all others, whatever blocking these have, as dot products.
+
+    isl proves it by two orders: in one m never decreases, so that no row needs a later one, and the other is that of
+    the dot products.
+    """
+    dots = of_last_rows(machine, element_bytes(nest, product), product, on_threads=False)
+    if dots is None:
+        return False
+    by_rows = Blocking(tuple(BlockingLoop(role, 1) for role in ("m", *product.outer, "n", "k")), 2, 1)
+    (plain,) = _of_loops(nest, False, product)
+    try:
+        return not any(broken(planned(nest, product, replace(plain, blocking=each))) for each in (by_rows, dots))
+    except (IllegalVariantError, AnalysisError):
+        return False
 
 
 def _of_loops(nest: SymbolicNest, parallel: bool, product: SymbolicProduct | None) -> list[Kernel]:
@@ -161,8 +180,12 @@ def product_code(
     nest: SymbolicNest, product: SymbolicProduct, blockings: tuple[Blocking, ...], machine: Machine
 ) -> ProductCode:
     """The C of some blockings for the registers and caches of a machine."""
-    width = machine.vector_bytes // element_bytes(nest, product)
-    return ProductCode(width, blockings, product, machine.second_cache_bytes)
+    element = element_bytes(nest, product)
+    last = {}
+    if product.rows_apart:
+        last = {each: of_last_rows(machine, element, product, on_threads=each.on_threads) for each in blockings}
+    apart = {each: dots for each, dots in last.items() if each.along == "m" and dots is not None}
+    return ProductCode(machine.vector_bytes // element, blockings, product, machine.second_cache_bytes, apart)
 
 
 def searched_kernels(

@@ -63,6 +63,8 @@ class SymbolicProduct:
     names: dict[str, str]
     #: C of what all products are multiplied by; "" for 1
     scale: str = ""
+    #: whether the last rows (m) may be computed after all others, and their terms in any order: proved for all sizes
+    rows_apart: bool = False
 
     @property
     def outer(self) -> tuple[Role, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.codegen import print_c
@@ -37,6 +37,21 @@ _OPERANDS: tuple[Operand, ...] = ("a", "b")
 _BEGINNING = Integer(0)
 # Whether rows of A are contiguous along k as they lie in memory.
 _BY_ROWS = Binary("==", Name("ak"), Integer(1))
+#: C of how many rows are computed apart.
+# Beside its terms a dot product takes the time of some eight vectors of them, and its vectors are little more than half
+# as fast, since few rows share what they read of B. It is worth it where that is less than nine tenths of a vector of
+# rows, where vectors are few, and where the last whole ones have six sums to add to: a block of fewer waits for them.
+LAST_ROWS = """\
+/* The rows behind the last whole vector, where dot products of them take less than one more vector of rows; or 0. */
+static inline long polydl_last_rows(long m, long k, long width, long vectors, long columns)
+{
+  const long rows = m % width, whole = m / width, last = whole % vectors;
+  if (whole == 0 || whole >= 16 || (last != 0 && last * columns < (whole > 1 ? 6 : 8)))
+    return 0;
+  return 16 * rows * (k + 8 * width) < 9 * width * k ? rows : 0;
+}"""
+# Columns after which the last rows of them are computed, at least: copies of A are few beside products then.
+_COLUMNS_AT_ONCE = 256
 
 
 @dataclass(frozen=True)
@@ -50,6 +65,8 @@ class ProductCode:
     product: SymbolicProduct
     #: of the second level of cache
     cache_bytes: int
+    #: how the last rows are computed, apart from the others, by the blocking of these; not for others
+    last_rows: Mapping[Blocking, Blocking] = field(default_factory=dict)
 
     @property
     def scaled(self) -> bool:
@@ -59,7 +76,12 @@ class ProductCode:
     @property
     def _along_terms(self) -> bool:
         """Whether vectors of one of the blockings run along k."""
-        return any(blocking.along == "k" for blocking in self.blockings)
+        return any(blocking.along == "k" for blocking in self._all)
+
+    @property
+    def _all(self) -> tuple[Blocking, ...]:
+        """The blockings, and those of last rows."""
+        return tuple(dict.fromkeys((*self.blockings, *self.last_rows.values())))
 
     @property
     def _vector_widths(self) -> list[int]:
@@ -74,7 +96,7 @@ class ProductCode:
 
     def function(self, blocking: Blocking) -> str:
         """The name of a blocking's function."""
-        return f"polydl_product{self.blockings.index(blocking) + 1}"
+        return f"polydl_product{self._all.index(blocking) + 1}"
 
     def call(self, blocking: Blocking, iterators: Sequence[Expr], inside: int) -> str:
         """C of the call that computes the product, or the part of it where outer loops have values.
@@ -93,7 +115,7 @@ class ProductCode:
         """C at file scope."""
         if not self.blockings:
             return []
-        shapes = dict.fromkeys((each.along, each.vectors, each.columns) for each in self.blockings)
+        shapes = dict.fromkeys((each.along, each.vectors, each.columns) for each in self._all)
         blocks, tiles = [], []
         for along, rows, columns in shapes:
             if along == "m":
@@ -111,8 +133,28 @@ class ProductCode:
             *self._copies(),
             *map(print_c.definition, functions),
             *self._panels(),
-            *(print_c.definition(self._loops(blocking)) for blocking in self.blockings),
+            *([LAST_ROWS] if self.last_rows else []),
+            *(print_c.definition(each) for each in self._products()),
         ]
+
+    @property
+    def packs(self) -> bool:
+        """Whether tiles are copied."""
+        return any(blocking.packed for blocking in self._all)
+
+    def _products(self) -> list[Function]:
+        """The functions of all blockings, those of dot products before what calls them."""
+        dots = [self._loops(each, self.function(each)) for each in self._all if each not in self.last_rows]
+        apart = [
+            function
+            for each in self.last_rows
+            for function in (self._loops(each, self._whole(each)), self._with_last_rows(each))
+        ]
+        return [*dots, *apart]
+
+    def _whole(self, blocking: Blocking) -> str:
+        """The name of the function of a blocking that computes all rows alike."""
+        return f"{self.function(blocking)}_whole"
 
     @property
     def _strides(self) -> list[tuple[str, Role]]:
@@ -160,13 +202,56 @@ class ProductCode:
     def _panels(self) -> list[str]:
         """The memory of copied tiles, which each thread has."""
         most = {
-            name: [blocking.packed_elements(name) for blocking in self.blockings if name in blocking.packed]
+            name: [blocking.packed_elements(name) for blocking in self._all if name in blocking.packed]
             for name in _OPERANDS
         }
         return [panel_memory(name, max(elements)) for name, elements in most.items() if elements]
 
-    def _loops(self, blocking: Blocking) -> Function:
-        """The function of a blocking: its loops over tiles, the copies, and the tile's product."""
+    def _with_last_rows(self, blocking: Blocking) -> Function:
+        """The function of a blocking that computes the rows behind the last whole vector apart, where that is faster.
+
+        On one thread both are done for some columns of B after others, which the second level of cache keeps meanwhile.
+        """
+        rows, first, count = Name("rows"), Name("first"), Name("count")
+        at_once, left = Name("at_once"), difference(Name("n"), Name("first"))
+        block = (Integer(self.width), Integer(blocking.vectors), Integer(blocking.columns))
+        last_rows = Apply("polydl_last_rows", (Name("m"), Name("k"), *block))
+        few = Binary("<", Name("n"), Integer(blocking.columns))
+        fitting = Binary("/", Integer(self._cache_elements // 2), Name("k"))
+        most = Conditional(Binary(">", fitting, Integer(_COLUMNS_AT_ONCE)), fitting, Integer(_COLUMNS_AT_ONCE))
+        columns = {"b": times(first, Name("bn")), "c": times(first, Name("cn"))}
+        whole = difference(Name("m"), rows)
+        beside = {"a": times(whole, Name("am")), "b": columns["b"], "c": added(whole, columns["c"])}
+        both: Body = (
+            constant("const long", count.name, Conditional(Binary("<", left, at_once), left, at_once)),
+            self._called(self._whole(blocking), {"m": whole, "n": count}, columns),
+            self._called(self.function(self.last_rows[blocking]), {"m": rows, "n": count}, beside),
+        )
+        apart: Body = (
+            constant("const long", at_once.name, Name("n") if blocking.on_threads else most),
+            below(first, Name("n"), both, at_once),
+        )
+        body = (
+            constant("const long", rows.name, Conditional(few, Integer(0), last_rows)),
+            If(rows, apart, (self._called(self._whole(blocking), {}, {}),)),
+        )
+        return Function(self.function(blocking), self._parameters, body, inlining="")
+
+    def _called(self, function: str, sizes: Mapping[str, Expr], moved: Mapping[str, Expr]) -> Node:
+        """Calls a function with this one's arguments, but for some sizes, and operands that begin further on."""
+        arguments = (
+            sizes.get(name, added(Name(name), moved[name]) if name in moved else Name(name))
+            for _, name in self._parameters
+        )
+        return Evaluate(Apply(function, tuple(arguments)))
+
+    @property
+    def _cache_elements(self) -> int:
+        """Elements that the second level of cache holds."""
+        return self.cache_bytes // REAL_BYTES.get(self.product.element, 4)
+
+    def _loops(self, blocking: Blocking, name: str) -> Function:
+        """The function of that name for a blocking: its loops over tiles, the copies, and the tile's product."""
         roles = tuple(self.product.loops)
         low: dict[Role, Expr] = dict.fromkeys(roles, _BEGINNING)
         high: dict[Role, Expr] = {role: Name(role) for role in roles}
@@ -174,10 +259,10 @@ class ProductCode:
         body = with_choice(self._tiles(blocking, 0, low, high), repeated=True)
         ignored = unused("bk") if blocking.along == "k" else unused(*([] if "a" in blocking.packed else ["am"]))
         if blocking.along == "m":
-            most = Integer(self.cache_bytes // REAL_BYTES.get(self.product.element, 4))
+            most = Integer(self._cache_elements)
             body = (constant("const int", FAR.name, Binary(">", times(Name("m"), Name("n")), most)), *body)
         words = f"{blocking.words(self.product)}."
-        return Function(self.function(blocking), self._parameters, (*ignored, *body), inlining="", comment=words)
+        return Function(name, self._parameters, (*ignored, *body), inlining="", comment=words)
 
     def _tiles(self, blocking: Blocking, depth: int, low: dict[Role, Expr], high: dict[Role, Expr]) -> Body:
         """What runs inside of the first ``depth`` loops over tiles; all loops run from ``low`` to ``high`` there."""

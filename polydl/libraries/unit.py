@@ -65,7 +65,8 @@ def unit(
     threaded = [name for name, each in coded_kernels.items() if _has_threads(each)]
     teams = {name: f"&polydl_teams[{number}][polydl_scale({_work(nest)})]" for number, name in enumerate(threaded)}
     threads = Threads(used=bool(teams), chosen=bool(teams))
-    contents = _interface(nest, interface(scop, memory, threads=threads, exported=exported), kernels)
+    plain = interface(scop, memory, threads=threads, exported=exported)
+    contents = _interface(nest, plain, len(kernels), packs=products is not None and products.packs)
     beside = [memory.release(contents.release), processor.question(contents.missing)]
     within = " && ".join(
         [
@@ -152,7 +153,7 @@ def _decided(
     return team.judged(call, indent, teams[decision.kernel], _work(nest))
 
 
-def _interface(nest: SymbolicNest, plain: Interface, kernels: Mapping[str, Kernel]) -> Interface:
+def _interface(nest: SymbolicNest, plain: Interface, kernels: int, *, packs: bool) -> Interface:
     """What callers are told of a function of any size, in place of what they are told of one for known sizes."""
     scop = nest.source
     parameters = [
@@ -163,14 +164,13 @@ def _interface(nest: SymbolicNest, plain: Interface, kernels: Mapping[str, Kerne
     ]
     ranges = ", ".join(map(str, nest.ranges))
     sizes = (
-        f"Any. From the smallest to the largest of {ranges} one of {len(kernels)} kernels runs, proved right for all "
+        f"Any. From the smallest to the largest of {ranges} one of {kernels} kernels runs, proved right for all "
         "of these sizes; for others the loops run as they were written."
     )
     if nest.leading:
         least = ", ".join(f"{each.name} of at least {each.least}" for each in nest.leading)
         sizes += f" They take {least}."
     copied = " Copies of tiles are thread-local variables, which go with their threads."
-    packs = any(each.blocking is not None and each.blocking.packed for each in kernels.values())
     clauses = [
         Clause(each.topic, sizes)
         if each.topic == "Sizes"
