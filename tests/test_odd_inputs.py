@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import subprocess
@@ -10,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from marks import parametrized
 
@@ -262,6 +264,42 @@ def test_counters_beyond_an_int_give_right_answers(tmp_path: Path) -> None:
     result = polydl.optimize(source, threads=2, max_variants=6, top_k=6, out=tmp_path, calibrate=False)
     assert len(result.tried) >= 5
     assert [each.measurement.status for each in result.tried] == ["ok"] * len(result.tried)
+
+
+MIXED = """\
+void f(const unsigned hash[64], const unsigned step, float bucket[64], int far[64], long gap[64])
+{
+  for (int i = 0; i < 64; i++) {
+    far[i] = 2000000000 - i;
+    bucket[i] = (hash[i] + i) % 1009;
+    bucket[i] += (hash[i] - 30000000 * i) / 7 + (hash[i] < 30000000 * (i - 30));
+    gap[i] = i - step;
+  }
+}
+"""
+
+
+@pytest.mark.native
+def test_numbers_of_counters_beside_unsigned_ones_are_ints_whatever_other_statements_compute(tmp_path: Path) -> None:
+    """Counters are longs since one statement comes near an int's end; a long beside an unsigned would not wrap."""
+    source = tmp_path / "nest.c"
+    source.write_text(MIXED)
+    nest, machine = parse(source), polydl.Machine.detect(threads=1)
+    variants = polydl.generate_variants(nest, machine=machine, max_variants=3, numerics="strict")
+    kernels = [pipeline.kernel(pipeline.apply(nest, each, machine=machine), 32) for each in variants]
+    i, numbers = np.arange(64), np.array([(1 << 32) - 1 - place // 2 for place in range(64)], np.uint32)
+    wrapped = (numbers.astype(np.int64) - 30000000 * i) % (1 << 32)
+    less = numbers < (30000000 * (i - 30)) % (1 << 32)
+    expected = ((numbers + i) % (1 << 32) % 1009).astype(np.float32) + (wrapped // 7 + less).astype(np.float32)
+    for built in build(kernels, Toolchain.find("gcc"), tmp_path):
+        assert built.library is not None, built.message
+        bucket, far, gap = np.zeros(64, np.float32), np.zeros(64, np.int32), np.zeros(64, np.int64)
+        function = getattr(ctypes.CDLL(str(built.library)), built.kernel.function)
+        function(*(ctypes.c_void_p(each.ctypes.data) for each in (numbers,)), ctypes.c_uint(100),
+                 *(ctypes.c_void_p(each.ctypes.data) for each in (bucket, far, gap)))  # fmt: skip
+        assert bucket.tolist() == expected.tolist()
+        assert far.tolist() == (2000000000 - i).tolist()
+        assert gap.tolist() == ((i - 100) % (1 << 32)).tolist()
 
 
 # ---- names of generated code

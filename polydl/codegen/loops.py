@@ -65,8 +65,10 @@ def _tree(
     call: MicrokernelCall,
     smaller: Sequence[Contraction],
     context: str,
+    *,
+    in_long: bool,
 ) -> Body:
-    """The loops of statements that share their first position in time."""
+    """The loops of statements that share their first position in time. With ``in_long`` their counters are ``long``."""
     dimensions = {name: generated(plan, name) for name in names}
     length = max(len(each) for each in dimensions.values())
     relation = isl.UnionMap("{ }")
@@ -90,7 +92,7 @@ def _tree(
             if boxes:
                 places = [place for place, each in enumerate(outside) if isinstance(each, Loop)]
                 schedule = _with_counters(schedule, name, places)
-            leaves[name] = _assigning(scop, statement, starts_of(boxes, outside))
+            leaves[name] = _assigning(scop, statement, starts_of(boxes, outside), in_long=in_long)
         relation = relation.union(isl.UnionMap.from_map(schedule))
     iterators = _iterator_names(list(dimensions.values()), length)
     builder = isl.AstBuild.from_context(isl.Set(context))
@@ -105,13 +107,13 @@ def _calling(call: MicrokernelCall, nest: NestPlan) -> Callable[[Sequence[Expr]]
     return lambda values: call(nest, values)
 
 
-def _assigning(scop: Scop, statement: Statement, starts: Starts) -> Callable[[Sequence[Expr]], Node]:
+def _assigning(scop: Scop, statement: Statement, starts: Starts, *, in_long: bool) -> Callable[[Sequence[Expr]], Node]:
     def assigned(values: Sequence[Expr]) -> Node:
-        made = assignment(scop, statement, values[: statement.depth])
+        made = assignment(scop, statement, values[: statement.depth], in_long=in_long)
         (node,) = with_elements_of((made,), lambda element: in_box(element, starts, values[statement.depth :]))
         return node
 
-    return assigned if starts else lambda values: assignment(scop, statement, values)
+    return assigned if starts else lambda values: assignment(scop, statement, values, in_long=in_long)
 
 
 @limited
@@ -146,5 +148,6 @@ def loops(
         names = trees[position]
         context = context_of(scop, plan, names, directions, calls=calls, numerics=numerics, vector_bytes=vector_bytes)
         context = replace(context, private=tuple(each.array for each in smaller if each.private))
-        made += passes.run(_tree(scop, plan, names, call, smaller, sizes), context)
+        tree = _tree(scop, plan, names, call, smaller, sizes, in_long=context.long_counters)
+        made += passes.run(tree, context)
     return tuple(made)

@@ -100,15 +100,22 @@ def in_box(place: Element, starts: Starts, counters: Sequence[Expr]) -> Element:
     return Element(place.array, tuple(subscripts), place.reference)
 
 
-def expression(scop: Scop, statement: Statement, node: Expression, iterators: Sequence[Expr]) -> Expr:
-    """A part of a statement's right- or left-hand side."""
+def expression(
+    scop: Scop, statement: Statement, node: Expression, iterators: Sequence[Expr], *, in_long: bool = False
+) -> Expr:
+    """A part of a statement's right- or left-hand side. With ``in_long`` the counters of loops are ``long``.
+
+    In the source they are ``int``, where the front-end shows no conversion, and so is what is computed of them: beside
+    an ``unsigned`` a ``long`` would give another result.
+    """
     if node.kind == "access":
         return element(scop, statement.access(node.text), iterators)
     if node.kind == "literal":
         return Constant(node.text)
     if node.kind == "affine":
-        return apart(piecewise(node.text, iterators))
-    arguments = [expression(scop, statement, argument, iterators) for argument in node.arguments]
+        number = apart(piecewise(node.text, iterators))
+        return Cast("int", number) if in_long and _fits_in_int(node.text, statement.domain) else number
+    arguments = [expression(scop, statement, argument, iterators, in_long=in_long) for argument in node.arguments]
     if node.kind == "call":
         return Apply(node.text, tuple(arguments))
     if node.kind == "cast":
@@ -118,6 +125,18 @@ def expression(scop: Scop, statement: Statement, node: Expression, iterators: Se
     if len(arguments) == 1:
         return Unary(node.text, arguments[0])
     return Binary(node.text, *arguments)
+
+
+@lru_cache(maxsize=1024)
+def _fits_in_int(text: str, domain: str) -> bool:
+    """Whether an isl pw_aff has values of an ``int`` alone over a statement's domain, which has bounds."""
+    points = isl.Set(domain)
+    if not points.is_bounded():
+        return False
+    values = isl.Map.from_pw_aff(isl.PwAff(text).intersect_domain(points)).range()
+    if values.is_empty():
+        return True
+    return values.dim_min_val(0).to_python() >= -(1 << 31) and values.dim_max_val(0).to_python() < 1 << 31
 
 
 def apart(number: Expr) -> Expr:
@@ -130,7 +149,9 @@ def apart(number: Expr) -> Expr:
     return number
 
 
-def assignment(scop: Scop, statement: Statement, iterators: Sequence[Expr]) -> Assign:
-    """The statement where its iterators have these values."""
-    target, assigned = (expression(scop, statement, part, iterators) for part in statement.body.arguments)
+def assignment(scop: Scop, statement: Statement, iterators: Sequence[Expr], *, in_long: bool = False) -> Assign:
+    """The statement where its iterators have these values, which with ``in_long`` are of counters of that type."""
+    target, assigned = (
+        expression(scop, statement, part, iterators, in_long=in_long) for part in statement.body.arguments
+    )
     return Assign(target, statement.body.text, assigned, statement.name)

@@ -318,7 +318,7 @@ def of_last_rows(
     None where that can't be. One thread computes them where there is none for threads.
     """
     able = placed_in_loops(along_terms(machine, element_bytes, product), machine, product)
-    return min(able, key=lambda each: each.on_threads != on_threads, default=None)
+    return min(able, key=lambda blocking: blocking.on_threads != on_threads, default=None)
 
 
 def placed_in_loops(blockings: Sequence[Blocking], machine: Machine, product: SymbolicProduct) -> tuple[Blocking, ...]:

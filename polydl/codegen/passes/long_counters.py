@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from polydl.codegen.context import Context
 from polydl.codegen.loop_ir import Body, Declare, For, Let, Node, mapped, values, with_values
-from polydl.codegen.values import Element, Expr, Integral, walk, with_parts
+from polydl.codegen.values import Cast, Element, Expr, Integral, walk, with_parts
 
 
 def run(ir: Body, context: Context) -> Body:
@@ -22,8 +22,8 @@ def _long(node: Node) -> Node:
 
 
 def _is_counter(node: Declare) -> bool:
-    """Whether it declares numbers of iterations, and not elements of arrays."""
-    return node.constant and not any(isinstance(part, Element) for value in values(node) for part in walk(value))
+    """Whether it declares numbers of iterations, and neither elements of arrays nor what a statement converts."""
+    return node.constant and not any(isinstance(part, Element | Cast) for value in values(node) for part in walk(value))
 
 
 def _integrals_in_long(value: Expr) -> Expr:
