@@ -239,6 +239,31 @@ def test_a_sample_is_short_where_most_of_its_time_is_not_timed(monkeypatch: pyte
     assert reply["seconds"] == pytest.approx(1e-9)
 
 
+@pytest.mark.parametrize("interrupted", [1, 2, 3, 4])
+def test_what_interrupts_a_try_does_not_shorten_samples(interrupted: int) -> None:
+    """A run of 27 us needs some 400 invocations for 10 ms, whichever try is held up for 20 ms."""
+    tries = 0
+
+    def timed(repeats: int) -> float:
+        nonlocal tries
+        tries += 1
+        return 27e-6 * repeats + (0.02 if tries == interrupted else 0.0)
+
+    reply = object.__new__(TimingSampler).calibrate(0.01, MOST_REPEATS, timed)
+    assert 0.9 * 0.01 <= 27e-6 * reply["repeats"] <= 1.3 * 0.01
+
+
+def test_long_invocations_are_not_tried_twice() -> None:
+    lengths: list[float] = []
+
+    def timed(repeats: int) -> float:
+        lengths.append(0.3 * repeats)
+        return lengths[-1]
+
+    assert object.__new__(TimingSampler).calibrate(0.01, MOST_REPEATS, timed)["repeats"] == 1
+    assert lengths == [0.3]
+
+
 def test_only_long_nests_have_a_longest_time() -> None:
     limited = TimingPolicy(most_originals=20)
     assert longest_seconds(6.0, limited) == 140.0

@@ -33,6 +33,8 @@ _PROBE_ITERATIONS = 250_000
 # comparable: until one is about as fast as the fastest so far, but no longer than that, or than that part of a very
 # long sample.
 _LONG_SECONDS, _RECOVERED, _RECOVERY_SECONDS, _LOAD_PART, _LOAD_SECONDS = 0.004, 0.97, 0.013, 0.25, 0.02
+# As many times as long as it needs to be, a sample is long enough whatever interrupted it.
+_CERTAIN = 10
 # OpenMP's threads spin a while after a parallel loop; the probe must not share its core with them.
 _SETTLE_SECONDS = 0.002
 
@@ -66,15 +68,20 @@ class TimingSampler:
     ) -> Reply:
         """The number of invocations that last ``minimum_seconds``, the seconds of one, and those of a whole sample.
 
-        There are fewer of them where what lies between the invocations takes a sample ``most_cost`` seconds.
+        There are fewer of them where what lies between the invocations takes a sample ``most_cost`` seconds. A try that
+        lasts long enough, though by the fastest one before it should not, is made again: what interrupts it may have
+        taken most of its time.
         """
-        repeats = 1
+        repeats, fastest = 1, 0.0
         while True:
-            start = time.monotonic()
-            seconds = timed(repeats)
-            cost = time.monotonic() - start
-            if seconds >= 0.9 * minimum_seconds or repeats == most or cost >= most_cost:
+            seconds, cost = _timed(timed, repeats)
+            enough = seconds >= 0.9 * minimum_seconds
+            if enough and fastest * repeats < 0.9 * minimum_seconds and seconds < _CERTAIN * minimum_seconds:
+                seconds, cost = min((seconds, cost), _timed(timed, repeats))
+                enough = seconds >= 0.9 * minimum_seconds
+            if enough or repeats == most or cost >= most_cost:
                 return {"repeats": repeats, "seconds": seconds / repeats, "cost": cost}
+            fastest = min(fastest or math.inf, seconds / repeats)
             growth = min(1.1 * minimum_seconds / max(seconds, 1e-9), 1.1 * most_cost / max(cost, 1e-9), 16.0)
             repeats = min(max(math.ceil(growth * repeats), repeats + 1), most)
 
@@ -108,6 +115,13 @@ class TimingSampler:
     def _probe_core(self, core: int, rates: list[float]) -> None:
         os.sched_setaffinity(0, {core})
         rates.append(float(self._fma_gflops(_PROBE_ITERATIONS)))
+
+
+def _timed(timed: Callable[[int], float], repeats: int) -> tuple[float, float]:
+    """The seconds of so many invocations, and those with all that lies between them."""
+    start = time.monotonic()
+    seconds = timed(repeats)
+    return seconds, time.monotonic() - start
 
 
 def _waiting_seconds() -> float:
