@@ -12,6 +12,7 @@ from polydl.commands.interrupted import end_if_interrupted
 from polydl.commands.output import fail, write_document
 from polydl.commands.reading import read
 from polydl.commands.storing import warn_of_directory, warn_of_store
+from polydl.presentation.checked_command import CheckedCommand
 from polydl.presentation.option_values import OUT, Detail, SearchOptions, Source, Target
 from polydl.presentation.options import march_option, name_option, optimization_options, prefix_option
 from polydl.system.interruption import INTERRUPTION
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from polydl.report.results import Document
 
 
-@click.command()
+@click.command(cls=CheckedCommand)
 @optimization_options(name_option, prefix_option, march_option)
 def fuse(
     source: Source,
@@ -106,6 +107,8 @@ def fuse(
     if failures:
         click.echo(failures, err=True)
     end_if_interrupted(optimization, fresh=fresh)
+    if optimization.winner is None and optimization.plain is not None:
+        click.echo(f"polydl: {none_passed(scop, [each.measurement for each in optimization.tried])}", err=True)
     if no_run or optimization.winner is not None or optimization.files.get("c"):
         return 0
     return fail(none_passed(scop, [each.measurement for each in optimization.tried]))
@@ -125,7 +128,14 @@ def _text(
     ]
     fused: list[str] = []
     if winner is not None:
-        fused = fusion.fused_lines(scop, winner.ranked.variant, result.speedup, result.pairs, verbose=verbose)
+        fused = fusion.fused_lines(
+            scop,
+            winner.ranked.variant,
+            result.speedup,
+            result.pairs,
+            emitted=optimization.plain is None,
+            verbose=verbose,
+        )
     pairs = fusion.pairs_text(result.pairs, verbose=verbose)
     shown = answer.answer_text(document, verbose=verbose, fused=fused)
     return "\n".join([pairs, *picks, shown] if verbose or winner is None else [shown])
