@@ -110,16 +110,16 @@ CASES = {
         f"void f(float a[64])\n{{\n{LOOP}    a[i] = 1;\n}}\n",
     ),
     "bits of a counter": Case(
-        f"{HEAD}{LOOP}    a[i] = b[i & 15];\n}}\n",
+        f"{HEAD}  for (int i = -16; i < 48; ++i)\n    a[i + 16] = b[i & 15];\n}}\n",
         "a subscript isn't affine",
         "b[i & 15]",
         "i & 15 is i % 16, and i >> 4 is i / 16, for i >= 0",
         f"{HEAD}{LOOP}    a[i] = b[i % 16] + b[(i + 1) % 64];\n}}\n",
     ),
     "a shift in a subscript": Case(
-        f"{HEAD}{LOOP}    a[i] = b[i >> 1];\n}}\n",
+        f"{HEAD}  for (int i = -16; i < 48; ++i)\n    a[i + 16] = b[(i >> 1) + 8];\n}}\n",
         "a subscript isn't affine",
-        "b[i >> 1]",
+        "b[(i >> 1) + 8]",
         "i >> 4 is i / 16, for i >= 0",
         f"{HEAD}{LOOP}    a[i] = b[i / 2];\n}}\n",
     ),
@@ -229,6 +229,104 @@ CASES = {
     ),
     "a gather": Case(
         f"{HEAD}{LOOP}    a[i] = b[c[i]];\n}}\n", "a subscript isn't affine", "b[c[i]]", "that data names (a gather"
+    ),
+    "a bound that a counter shifts": Case(
+        f"{HEAD}  for (int s = 0; s < 2; ++s)\n    for (int i = 0; i < (32 >> s); ++i)\n      a[i] += b[i];\n}}\n",
+        "the loop's bounds are more than sums of these times constants",
+        "i < (32 >> s)",
+        "where s shifts, write what it decides once for each value of s",
+        f"{HEAD}  for (int i = 0; i < 32; ++i)\n    a[i] += b[i];\n"
+        "  for (int i = 0; i < 16; ++i)\n    a[i] += b[i];\n}\n",
+    ),
+    "a condition on a product of counters": Case(
+        f"{HEAD}  for (int i = 0; i < 8; ++i)\n    for (int j = 0; j < 8; ++j)\n"
+        "      if (i * j < 20)\n        a[j] += b[i];\n}\n",
+        "the condition is more than sums of these times constants",
+        "if (i * j < 20)",
+        "products and quotients of counters can't be modelled",
+    ),
+    "a bound of a constant array": Case(
+        f"static const int low[2] = {{0, 3}};\n{HEAD}  for (int k = 0; k < 2; ++k)\n"
+        "    for (int i = low[k]; i < 64; ++i)\n      a[i] += b[k];\n}\n",
+        "the loop's bounds depend on data",
+        "int i = low[k]",
+        "write it once for each element of low, with the number in the element's place",
+        f"{HEAD}  for (int i = 0; i < 64; ++i)\n    a[i] += b[0];\n"
+        "  for (int i = 3; i < 64; ++i)\n    a[i] += b[1];\n}\n",
+    ),
+    "an offset of a constant array": Case(
+        f"{HEAD}  static const int off[2] = {{1, -1}};\n  for (int k = 0; k < 2; ++k)\n"
+        "    for (int i = 1; i < 63; ++i)\n      a[i] += b[i + off[k]];\n}\n",
+        "a subscript isn't affine",
+        "a[i] += b[i + off[k]];",
+        "write it once for each element of off, with the number in the element's place",
+        f"{HEAD}  for (int i = 1; i < 63; ++i)\n    a[i] += b[i + 1] + b[i - 1];\n}}\n",
+    ),
+    "an index that is the next one of an iteration before": Case(
+        f"{HEAD}  int k = 0, next = 1;\n{LOOP}  {{\n    a[i] = b[k];\n    k = next;\n"
+        "    next = (next + 1) % 3;\n  }\n}\n",
+        "k gets its value from iterations before",
+        "a[i] = b[k];",
+        "or a remainder of one, such as i % 3",
+        f"{HEAD}{LOOP}    a[i] = b[i % 3];\n}}\n",
+    ),
+    "bits of an index": Case(
+        f"{HEAD}{LOOP}  {{\n    int k = i ^ 5;\n    a[i] = b[k];\n  }}\n}}\n",
+        "a subscript isn't affine",
+        "a[i] = b[k];",
+        "k is computed with operators on bits in line 5: write each subscript as a sum of loop counters",
+    ),
+    "a function of long doubles": Case(
+        f"#include <math.h>\nvoid f(const long double x[64], double a[64])\n{{\n{LOOP}    a[i] = sqrtl(x[i]);\n}}\n",
+        "x is long double, which the model doesn't know",
+        "void f(const long double x[64], double a[64])",
+        "use arrays and scalars of float, double or an integer type",
+        f"#include <math.h>\nvoid f(const double x[64], double a[64])\n{{\n{LOOP}    a[i] = sqrt(x[i]);\n}}\n",
+    ),
+    "two counters of a loop": Case(
+        f"{HEAD}  for (int i = 0, j = 63; i < 64; i++, j--)\n    a[i] = b[j];\n}}\n",
+        "the loop declares j beside its counter",
+        "int i = 0, j = 63;",
+        "count with i alone, and write the others as sums of it, such as x[15 - i]",
+        f"{HEAD}{LOOP}    a[i] = b[63 - i];\n}}\n",
+    ),
+    "a choice in a macro": Case(
+        f"#define RAISE(x, v) if ((v) > (x)) (x) = (v)\n{HEAD}{LOOP}    RAISE(a[i], b[i]);\n}}\n",
+        "the condition depends on data",
+        "RAISE(a[i], b[i]);",
+        "write the choice there as an expression, such as (x) = (v) > (x) ? (v) : (x)",
+        f"#define RAISE(x, v) (x) = (v) > (x) ? (v) : (x)\n{HEAD}{LOOP}    RAISE(a[i], b[i]);\n}}\n",
+    ),
+    "a counter that the body changes": Case(
+        f"{HEAD}  for (int i = 0; i < 64; i++) {{\n    a[i] = b[i];\n    i += 1;\n  }}\n}}\n",
+        "the loop's counter i is changed in its body",
+        "i += 1;",
+        "change i in the loop's header alone, such as i += 2",
+        f"{HEAD}  for (int i = 0; i < 64; i += 2)\n    a[i] = b[i];\n}}\n",
+    ),
+    "a helper that takes an enumeration": Case(
+        f"enum kind {{ KEPT, MADE }};\nstatic float of(enum kind k, float x) {{ return k == KEPT ? x : 1; }}\n"
+        f"{HEAD}{LOOP}    a[i] = of(MADE, b[i]);\n}}\n",
+        "it takes k, which is an enumeration",
+        "of(MADE, b[i])",
+        "make the parameter an int",
+        f"enum kind {{ KEPT, MADE }};\nstatic float of(int k, float x) {{ return k == KEPT ? x : 1; }}\n"
+        f"{HEAD}{LOOP}    a[i] = of(MADE, b[i]);\n}}\n",
+    ),
+    "the rest of a loop in steps": Case(
+        f"{HEAD}  int i;\n  for (i = 0; i < 60; i += 4)\n    a[i] = 1;\n  for (; i < 63; i++)\n    a[i] = 1;\n}}\n",
+        "the loop counter i is read behind the region",
+        "for (; i < 63; i++)",
+        "give this loop a counter that starts at a value of its own: for (int j = n / 4 * 4; j < n; j++)",
+        f"{HEAD}  int i;\n  for (i = 0; i < 60; i += 4)\n    a[i] = 1;\n"
+        "  for (int j = 63 / 4 * 4; j < 63; j++)\n    a[j] = 1;\n}\n",
+    ),
+    "the rest of a loop in a region": Case(
+        f"{HEAD}  int i = 0;\n#pragma scop\n  for (; i < 63; i++)\n    a[i] = 1;\n#pragma endscop\n}}\n",
+        "the loop doesn't set its counter i",
+        "i++",
+        "set i in the loop's header to the value that it has there: i = 0",
+        f"{HEAD}  int i;\n#pragma scop\n  for (i = 0; i < 63; i++)\n    a[i] = 1;\n#pragma endscop\n}}\n",
     ),
     **{
         f"the step {step}": Case(

@@ -6,6 +6,7 @@ Runs in the child process that holds libclang.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import Any
 
 from clang.cindex import TypeKind
@@ -37,6 +38,8 @@ ELEMENTS = {
 }
 _ARRAYS = (TypeKind.CONSTANTARRAY, TypeKind.VARIABLEARRAY, TypeKind.INCOMPLETEARRAY)
 _FLOATING = (TypeKind.FLOAT, TypeKind.DOUBLE)
+# Words that the extent of a parameter may have beside its size.
+_IN_BRACKETS = frozenset({"static", "const", "restrict", "volatile"})
 #: of constants of each type of integers that arithmetic is done in, other than int
 SUFFIXES = {TypeKind.UINT: "U", TypeKind.LONG: "L", TypeKind.ULONG: "UL"} | {
     TypeKind.LONGLONG: "LL",
@@ -129,6 +132,46 @@ def declaration(type_: Any, name: str, const: bool = False) -> str:
         return declaration(pointee, f"({inner})" if pointee.kind in _ARRAYS else inner)
     spelled = f"const {canonical.spelling}" if const and not canonical.is_const_qualified() else canonical.spelling
     return f"{spelled} {name}"
+
+
+def sized_declaration(type_: Any, name: str, parameters: Collection[str]) -> str:
+    """The same with the extents that these parameters give as the source writes them; "" where there are none.
+
+    Where other names are in an extent, such as an enumerator of the file, it is left out: ``[]``.
+    """
+    given = False
+
+    def extent(match: re.Match[str]) -> str:
+        nonlocal given
+        names = set(re.findall(r"[A-Za-z_]\w*", match[1])) - _IN_BRACKETS
+        given = given or bool(names and names <= set(parameters))
+        return match[0] if names <= set(parameters) else "[]"
+
+    text = re.sub(r"\[([^\]]*)\]", extent, _sized(type_.get_canonical(), name))
+    return text if given else ""
+
+
+def with_numbers(sized: str, fixed: str) -> str:
+    """A ``sized_declaration`` with numbers for the extents that it leaves out, which a ``declaration`` has."""
+    numbers = re.findall(r"\[[^\]]*\]", fixed)
+    extents = re.findall(r"\[[^\]]*\]", sized)
+    if len(numbers) != len(extents):
+        return ""
+    left = iter(number if extent == "[]" else extent for number, extent in zip(numbers, extents, strict=True))
+    return re.sub(r"\[[^\]]*\]", lambda _: next(left), sized)
+
+
+def _sized(canonical: Any, name: str, const: bool = False) -> str:
+    if canonical.kind == TypeKind.POINTER and canonical.get_pointee().get_canonical().kind in _ARRAYS:
+        qualifiers = "restrict " if canonical.is_restrict_qualified() else ""
+        return _sized(canonical.get_pointee().get_canonical(), f"(*{qualifiers}{name})")
+    if canonical.kind not in _ARRAYS:
+        return declaration(canonical, name, const)
+    inner = canonical.element_type.get_canonical()
+    # Of the spelled ``float[M][N]`` the extents of ``float[N]`` are the end.
+    written, rest = canonical.spelling, inner.spelling
+    outer = written[written.find("[") : len(written) - len(rest[rest.find("[") :] if inner.kind in _ARRAYS else "")]
+    return _sized(inner, f"{name}{outer}", const or canonical.is_const_qualified())
 
 
 def literal(value: int, type_: Any) -> str:

@@ -13,12 +13,10 @@ from polydl.errors import (
     UnknownSizeError,
     UnsupportedConstructError,
 )
-from polydl.frontend.facts import MEMBERS, Branch, SourceFacts, VariableFacts, is_word_of_isl
+from polydl.frontend.facts import MEMBERS, Branch, SourceFacts, VariableFacts, VariableUse, is_word_of_isl
 from polydl.frontend.source import Place
 from polydl.ir.statement import Expression
 
-# Operators on bits, in a condition.
-_ON_BITS = re.compile(r"(?<!&)&(?!&)|\^|<<|>>|~")
 # What to do about types that the model doesn't know.
 _TYPES = {
     "complex numbers": "keep real and imaginary parts in arrays of their own, and write products out: "
@@ -30,6 +28,9 @@ _TYPES = {
     "an enumeration": "make it an int; its constants stay what they are",
     "a pointer to pointers": "pass the elements as one array: float a[N][M], or float *a with a[i * M + j]",
 }
+
+# Of these, types of numbers. What is computed with them is no construct of its own, and no call.
+_NUMBERS = ("complex numbers", "long double", "the type __bf16", "the type __float128", "the type _Float16")
 
 
 def check_before(facts: SourceFacts, place: Place) -> None:
@@ -112,7 +113,11 @@ def _jumps(facts: SourceFacts) -> list[int]:
 
 
 def check_constructs(facts: SourceFacts, start: int, end: int, place: Place) -> None:
-    """Check that the region has no construct that pet would misread or ignore."""
+    """Check that the region has no construct that pet would misread or ignore, and no numbers of unknown types."""
+    for variable in facts.variables:
+        uses = variable.within(start, end)
+        if uses and variable.shape.problem in _NUMBERS:
+            raise _unknown_type(variable, uses, place)
     # What jumps to a label says more than the label.
     for construct in sorted(facts.constructs, key=lambda known: (known.kind == "label", known.offset)):
         if start <= construct.offset < end:
@@ -136,13 +141,7 @@ def check_variables(facts: SourceFacts, start: int, end: int, place: Place) -> N
             continue
         offset = variable.offset if variable.offset >= 0 else uses[0].offset
         if variable.shape.problem is not None:
-            raise UnsupportedConstructError(
-                f"{variable.name} is {variable.shape.problem}, which the model doesn't know",
-                file=place.file,
-                line=place.line(offset),
-                construct=place.quote(offset),
-                remedy=_TYPES.get(variable.shape.problem, "use arrays and scalars of float, double or an integer type"),
-            )
+            raise _unknown_type(variable, uses, place)
         if variable.shape.is_pointer and variable.storage != "parameter":
             raise UnsupportedConstructError(
                 f"the pointer {variable.name} may point into any array",
@@ -160,6 +159,18 @@ def check_variables(facts: SourceFacts, start: int, end: int, place: Place) -> N
                 construct=place.quote(offset),
                 remedy="give the counter another name, such as i",
             )
+
+
+def _unknown_type(variable: VariableFacts, uses: Sequence[VariableUse], place: Place) -> UnsupportedConstructError:
+    """The error for a variable whose type has a problem, at its declaration or, in another file, at the first use."""
+    offset = variable.offset if variable.offset >= 0 else uses[0].offset
+    return UnsupportedConstructError(
+        f"{variable.name} is {variable.shape.problem}, which the model doesn't know",
+        file=place.file,
+        line=place.line(offset),
+        construct=place.quote(offset),
+        remedy=_TYPES.get(variable.shape.problem or "", "use arrays and scalars of float, double or an integer type"),
+    )
 
 
 def _check_pointers(facts: SourceFacts, start: int, end: int, place: Place) -> None:
@@ -277,74 +288,6 @@ def _listed(names: Sequence[str]) -> str:
     return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def data_dependent(facts: SourceFacts, offset: int, place: Place) -> UnsupportedConstructError:
-    """The error for a statement whose execution depends on data; it names the loop or the condition that decides."""
-    around = [branch for branch in facts.branches if branch.offset <= offset < branch.end and branch.kind != "continue"]
-    jumps = [
-        branch
-        for branch in facts.branches
-        if branch.kind in ("break", "continue") and any(b.offset <= branch.offset < b.end for b in around)
-    ]
-    deciding = [branch for branch in around if branch.data_dependent]
-    innermost: Branch | None = max([*deciding] or [*jumps, *around], key=lambda branch: branch.offset, default=None)
-    if innermost is not None and innermost.kind == "if":
-        # What it decides is how the loop goes on.
-        inside = [branch for branch in jumps if innermost.offset <= branch.offset < innermost.end]
-        innermost = min(inside, key=lambda branch: branch.offset, default=innermost)
-    where = innermost.offset if innermost is not None else offset
-    names = {"for": "the loop's bounds depend", "if": "the condition depends", "while": "the loop depends"}
-    remedies = {
-        "if": "write the choice as an expression, such as a[i] = c[i] > 0 ? x : y",
-        "break": "let the loop run to its end, and write what it changes as choices, such as "
-        "at = at < 0 && x[i] == key ? i : at",
-        "continue": "write what it skips as choices, such as a[i] = c[i] > 0 ? a[i] : x",
-        "for": "give the loop bounds made of sizes and of the counters around it; loops as long as data says, such as "
-        "those over the rows of a sparse matrix, can't be modelled",
-    }
-    subject = names.get(innermost.kind, f"the {innermost.kind} depends") if innermost is not None else "it depends"
-    construct = place.between(innermost.offset, innermost.body) if innermost is not None else place.quote(where)
-    if innermost is not None and not innermost.data_dependent and _ON_BITS.search(construct):
-        remedies["if"] = "ask with / and %, for counters that are not negative: i & 1 is i % 2, and i >> 4 is i / 16"
-    return UnsupportedConstructError(
-        f"whether a statement runs isn't an affine condition on the loop counters: {subject} on data",
-        file=place.file,
-        line=place.line(where),
-        construct=construct,
-        remedy=remedies.get(innermost.kind if innermost is not None else "", "take it out of the region"),
-    )
-
-
-def not_affine(facts: SourceFacts, offset: int, text: str, place: Place) -> UnsupportedConstructError:
-    """The error for a subscript, with a remedy that suits its operators; ``text`` is the statement."""
-    remedy = (
-        "write subscripts such as a[2 * i + j + 1]; elements that data names (a gather, a scatter, a histogram) "
-        "can't be modelled"
-    )
-    subscripts = re.findall(r"\[([^][]*)\]", text)
-    words = {name for each in subscripts for name in re.findall(r"\b([A-Za-z_]\w*)\s*\(", each)}
-    if calls := words.intersection(function.name for function in facts.callees):
-        return UnsupportedConstructError(
-            f"a subscript isn't affine: what {' and '.join(sorted(calls))} returns isn't known",
-            file=place.file,
-            line=place.line(offset),
-            construct=text,
-            remedy="write the sum itself in the subscript, such as a[2 * i + j + 1], or make the function a macro",
-        )
-    if "[" not in "".join(re.split(r"\[[^][]*\]", text)) and re.search(r"[&|^~*<>/%]", "".join(subscripts)):
-        # No subscript has an element, and one computes more than sums.
-        remedy = (
-            "write each subscript as a sum of loop counters times constants, such as a[2 * i + j + 1], or such a sum "
-            "/ 16 or % 16 (i & 15 is i % 16, and i >> 4 is i / 16, for i >= 0); products of counters can't be modelled"
-        )
-    return UnsupportedConstructError(
-        "a subscript isn't affine: it depends on more than sums of loop counters times constants",
-        file=place.file,
-        line=place.line(offset),
-        construct=text,
-        remedy=remedy,
-    )
-
-
 def read_later(variable: VariableFacts, facts: SourceFacts, start: int, end: int, place: Place) -> bool:
     """Whether an integer that the region writes may be read after it. Raises an error for a loop counter."""
     loops = [b for b in facts.branches if b.kind in ("for", "while") and b.offset < start and end <= b.end]
@@ -363,12 +306,16 @@ def read_later(variable: VariableFacts, facts: SourceFacts, start: int, end: int
     if any(use.control and use.role in ("write", "update") for use in variable.within(start, end)):
         offset = (pointed or later)[0].offset
         how = "may be read through a pointer" if pointed else "is read behind the region"
+        remedy = f"use another variable than {variable.name} {'in the loop' if pointed else 'behind the region'}"
+        continued = any(b.kind == "for" and b.offset <= offset < b.body and b.offset >= end for b in facts.branches)
+        if not pointed and continued:
+            remedy = "give this loop a counter that starts at a value of its own: for (int j = n / 4 * 4; j < n; j++)"
         raise UnsupportedConstructError(
             f"the loop counter {variable.name} {how}",
             file=place.file,
             line=place.line(offset),
             construct=place.quote(offset),
-            remedy=f"use another variable than {variable.name} {'in the loop' if pointed else 'behind the region'}",
+            remedy=remedy,
         )
     return True
 

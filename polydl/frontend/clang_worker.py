@@ -18,7 +18,7 @@ from clang.cindex import CursorKind, Diagnostic, Index, StorageClass, conf
 
 from polydl.errors import OptionError, PolydlError, SourceError, UnsupportedConstructError
 from polydl.frontend.assignments import assignment_edits
-from polydl.frontend.c_types import declaration
+from polydl.frontend.c_types import declaration, sized_declaration, with_numbers
 from polydl.frontend.child import answer
 from polydl.frontend.conversions import conversions
 from polydl.frontend.counters import LIMITS
@@ -39,10 +39,12 @@ from polydl.frontend.known_values import (
 from polydl.frontend.macro_uses import check_macros, has_conditions, inactive
 from polydl.frontend.openmp_directives import openmp_directives
 from polydl.frontend.pointer_sums import sum_edits
-from polydl.frontend.regions import check_blocks, choose, functions_of, marked_regions
+from polydl.frontend.regions import check_blocks, check_included, choose, functions_of, marked_regions
 from polydl.frontend.reserved_names import HEADERS, check_names, conflict
 from polydl.frontend.row_pointers import pointer_edits
+from polydl.frontend.shifts import shift_edits
 from polydl.frontend.source import Edit, EditedText, line_of, one_line, without_comments
+from polydl.frontend.stepped_integers import stepped_edits
 from polydl.frontend.successive_values import successive_edits
 from polydl.frontend.walk import preorder
 from polydl.frontend.written_out import number_edits, written_out_edits
@@ -202,11 +204,14 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
         functions = functions_of(unit)
         regions = marked_regions(view.text, file, inactive(unit, view.text))
         function, region = choose(functions, regions, name, file)
+        if round_ == 0:
+            check_included(unit, function, text, file)
         reader = FunctionReader(function, view.text, file, request["deepest"])
         if round_ == 0:
             check_macros(whole or unit, macros, written, file, partial(parser.parse_in_detail, written, macros))
             taken = excerpt(whole or unit, written, function.spelling, lambda part: parser.parse(part, macros))
             parameters = [parameter.spelling for parameter in function.get_arguments()]
+            sized = [sized_declaration(each.type, each.spelling, parameters) for each in function.get_arguments()]
             _check_bound(reader, bound, parameters, file)
             declared = [(variable.name, variable.offset) for variable in reader.variables.values()]
             declared += [(macro, -1) for macro in macros]
@@ -222,7 +227,9 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
             edits, replaced = pointer_edits(reader)
             pointers += [_traced(each, view) for each in replaced]
             edits = edits or sum_edits(reader)
+        edits = edits or shift_edits(reader)
         edits = edits or written_out_edits(reader)
+        edits = edits or stepped_edits(reader)
         edits = edits or successive_edits(reader)
         edits = edits or index_edits(reader)
         edits = edits or assignment_edits(reader)
@@ -249,7 +256,7 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
     shown = view.apply(_without_overlaps(edits))
     return {
         "shown": {"text": shown.text, "breakpoints": shown.breakpoints()},
-        "function": _signature(function, parameters, view),
+        "function": _signature(function, parameters, sized, view),
         "excerpt": asdict(taken),
         "region": None if region is None else [view.origins[region.start], view.origins[region.end]],
         "bound": {parameter: bound[parameter] for parameter in parameters if parameter in bound},
@@ -266,6 +273,7 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
         "branches": [_branch(branch, view) for branch in reader.branches],
         "callees": [asdict(reader.callees[name]) for name in sorted(reader.callees)],
         "cast_types": reader.cast_types,
+        "largest_header": max((os.path.getsize(each.include.name) for each in unit.get_includes()), default=0),
     }
 
 
@@ -344,14 +352,15 @@ def _without_overlaps(edits: list[Edit]) -> list[Edit]:
     return [edit for edit in edits if edit.start == edit.end] + list(chosen.values())
 
 
-def _signature(function: Any, names: list[str], view: EditedText) -> dict[str, Any]:
+def _signature(function: Any, names: list[str], sized: list[str], view: EditedText) -> dict[str, Any]:
     parameters = []
-    for name, parameter in zip(names, function.get_arguments(), strict=True):
+    for name, declared, parameter in zip(names, sized, function.get_arguments(), strict=True):
         if not name:
             raise UnsupportedConstructError(
                 "a parameter has no name", line=parameter.location.line, remedy="give every parameter a name"
             )
-        parameters.append((name, declaration(parameter.type, name)))
+        fixed = declaration(parameter.type, name)
+        parameters.append((name, fixed, with_numbers(declared, fixed)))
     return {
         "name": function.spelling,
         "return_type": function.result_type.get_canonical().spelling,

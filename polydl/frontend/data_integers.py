@@ -7,6 +7,7 @@ holds libclang.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from clang.cindex import CursorKind, TypeKind
@@ -40,6 +41,21 @@ def data_integers(function: Any) -> frozenset[str]:
 def deciding(function: Any, *, conditions: bool = True) -> set[str]:
     """The keys of the variables of a function on which loops' headers or subscripts depend, or ``conditions``."""
     return _sizes(function, _assigned(function), conditions=conditions)
+
+
+def index_expressions(function: Any) -> Iterator[tuple[Any, bool]]:
+    """The expressions that decide which statements run and which elements they use, and whether they are subscripts.
+
+    Those of integers on which others depend are among them.
+    """
+    deciders = deciding(function)
+    for cursor in preorder(function):
+        assignment = assignment_of(cursor)
+        if assignment is not None and key_of(assignment[0]) in deciders:
+            yield assignment[1], False
+    # What is said last of a part holds: it lies in a subscript, wherever that stands.
+    for expression, kind in deciding_expressions(function):
+        yield expression, kind == CursorKind.ARRAY_SUBSCRIPT_EXPR
 
 
 def _assigned(function: Any) -> list[tuple[str, Any]]:

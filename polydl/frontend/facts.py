@@ -176,8 +176,8 @@ class FunctionFacts:
     offset: int
     #: offsets of the definition's start, of its body behind the brace, and of its end
     extent: tuple[int, int, int]
-    #: (name, declaration)
-    parameters: tuple[tuple[str, str], ...]
+    #: (name, declaration, the same with the source's extents where other parameters give them, else "")
+    parameters: tuple[tuple[str, str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -218,6 +218,8 @@ class SourceFacts:
     callees: tuple[PureFunction, ...]
     #: the types of casts as they are written, and as elements of arrays have them: ``uint8_t``, ``unsigned char``
     cast_types: Mapping[str, str]
+    #: bytes of the largest file that is included, directly or not
+    largest_header: int
 
     @staticmethod
     def from_json(result: Mapping[str, Any]) -> SourceFacts:
@@ -230,7 +232,7 @@ class SourceFacts:
                 function["return_type"],
                 function["offset"],
                 (function["extent"][0], function["extent"][1], function["extent"][2]),
-                tuple((name, text) for name, text in function["parameters"]),
+                tuple((name, text, sized) for name, text, sized in function["parameters"]),
             ),
             excerpt=Excerpt(
                 tuple(Edit(**edit) for edit in result["excerpt"]["edits"]), tuple(result["excerpt"]["private"])
@@ -245,6 +247,7 @@ class SourceFacts:
             directives=tuple(Directive(**fields) for fields in result["directives"]),
             callees=tuple(PureFunction(**{**each, "calls": tuple(each["calls"])}) for each in result["callees"]),
             cast_types=result["cast_types"],
+            largest_header=result["largest_header"],
         )
 
 

@@ -27,7 +27,7 @@ from polydl.frontend.facts import (
     VariableStorage,
     VariableUse,
 )
-from polydl.frontend.loop_headers import problem_of
+from polydl.frontend.loop_headers import in_place_of_counters, problem_of
 from polydl.frontend.operators import (
     ADDRESS_OF,
     ASSIGN,
@@ -48,6 +48,7 @@ from polydl.ir.scop import PureFunction
 _OWN_STATEMENT = "make it a statement of its own"
 # Of variables that a function declares with these words; without them, they are local.
 _STORAGES: dict[StorageClass, VariableStorage] = {StorageClass.STATIC: "static", StorageClass.EXTERN: "global"}
+_NAMES = (CursorKind.VAR_DECL, CursorKind.DECL_REF_EXPR)
 _COUNTED_DOWN = "count in its last part: for (int i = N - 1; i >= 0; --i)"
 
 
@@ -115,6 +116,8 @@ class FunctionReader:
         self._around: list[Any] = []
         self._condition_depth = 0
         self._in_header = False
+        #: of the loop whose header is read
+        self._counter = ""
         self._data_in_control = False
         self._index_depth = 0
         self._loop_ends: list[int] = []
@@ -174,6 +177,8 @@ class FunctionReader:
         def visit() -> None:
             self._control_depth += 1
             self._in_header = True
+            names = [each.spelling for part in header for each in preorder(part) if each.kind in _NAMES]
+            self._counter = names[0] if names else "one variable"
             for child in header:
                 if child.kind == CursorKind.DECL_STMT:
                     for declared in child.get_children():
@@ -313,7 +318,10 @@ class FunctionReader:
                 self._expression(right)
             return
         if operator == COMMA:
-            self.refuse(cursor, "the comma operator can't be modelled", "write one statement for each part")
+            remedy = "write one statement for each part"
+            if self._in_header:
+                remedy = in_place_of_counters(self._counter)
+            self.refuse(cursor, "the comma operator can't be modelled", remedy)
         self._expression(left)
         with self._conditional(operator in LOGICAL):
             self._expression(right)

@@ -2,23 +2,22 @@
 
 With ``static int at(int i, int j) { return i * 64 + j; }``, ``a[at(i, k)]`` is ``a[(i * 64 + k)]``; pet takes what a
 call returns for data. Calls are replaced in subscripts, in loops' headers and conditions, and in what is assigned to
-integers that these depend on. Runs in the child process that holds libclang.
+integers that these depend on; so are those of ``abs``. Runs in the child process that holds libclang.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from clang.cindex import CursorKind, StorageClass, TypeKind
 
-from polydl.frontend.data_integers import deciding
+from polydl.frontend.data_integers import LOADS, index_expressions
 from polydl.frontend.function_reader import FunctionReader
 from polydl.frontend.operators import MODULAR, binary_operator
 from polydl.frontend.purity import impurity
 from polydl.frontend.source import Edit, without_comments
-from polydl.frontend.walk import WIDE, assignment_of, deciding_expressions, key_of, modular_parts, preorder
+from polydl.frontend.walk import WIDE, key_of, modular_parts, preorder
 
 # Narrower parameters would wrap around. Arguments of narrower types are converted to these.
 _TAKEN = (*WIDE, TypeKind.INT, TypeKind.UINT)
@@ -27,6 +26,8 @@ _INSIDE = (
     *(CursorKind.BINARY_OPERATOR, CursorKind.CONDITIONAL_OPERATOR, CursorKind.DECL_REF_EXPR, CursorKind.TYPE_REF),
     *(CursorKind.INTEGER_LITERAL, CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR, CursorKind.CSTYLE_CAST_EXPR),
 )
+# Of the C library.
+_MAGNITUDES = ("abs", "labs", "llabs")
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
 
 
@@ -34,28 +35,16 @@ def index_edits(reader: FunctionReader) -> list[Edit]:
     """Edits that put what such functions return in the place of the innermost of their calls."""
     text = without_comments(reader.text)
     edits: dict[int, Edit] = {}
-    for root, is_subscript in _roots(reader.function):
+    for root, is_subscript in index_expressions(reader.function):
         modular = modular_parts(root) if is_subscript else set()
         for call in preorder(root):
             if call.kind != CursorKind.CALL_EXPR:
                 continue
-            written = _replaced(call, call.hash in modular, reader, text)
+            written = _replaced(call, call.hash in modular, reader, text) or _magnitude(call, reader, text)
             if written is not None:
                 start, end = call.extent.start.offset, call.extent.end.offset
                 edits[start] = Edit(start, end, written)
     return list(edits.values())
-
-
-def _roots(function: Any) -> Iterator[tuple[Any, bool]]:
-    """The expressions in which calls are replaced, and whether they are subscripts."""
-    deciders = deciding(function)
-    for cursor in preorder(function):
-        assignment = assignment_of(cursor)
-        if assignment is not None and key_of(assignment[0]) in deciders:
-            yield assignment[1], False
-    # What is said last of a call holds: it lies in a subscript, wherever that stands.
-    for expression, kind in deciding_expressions(function):
-        yield expression, kind == CursorKind.ARRAY_SUBSCRIPT_EXPR
 
 
 def _replaced(call: Any, is_modular: bool, reader: FunctionReader, text: str) -> str | None:
@@ -97,6 +86,23 @@ def _replaced(call: Any, is_modular: bool, reader: FunctionReader, text: str) ->
         return None
     values = {name: f"({cast}({value}))" for (name, value), cast in zip(written.items(), casts, strict=True)}
     return f"({result}({_WORD.sub(lambda word: values.get(word[0], word[0]), inner)}))"
+
+
+def _magnitude(call: Any, reader: FunctionReader, text: str) -> str | None:
+    """``abs(i - 2)`` as a choice between the number and its negative; None for any other call, and for one of data."""
+    arguments = list(call.get_arguments())
+    if call.spelling not in _MAGNITUDES or len(arguments) != 1 or call.referenced.get_definition() is not None:
+        return None
+    parts = preorder(arguments[0])
+    names = {key_of(each.referenced) for each in parts if each.kind == CursorKind.DECL_REF_EXPR and each.referenced}
+    kinds = {each.type.get_canonical().kind for each in parts if each.kind.is_expression()}
+    on_data = any(each.kind in LOADS for each in parts) or not names.isdisjoint(reader.data_integers)
+    start, end = call.extent.start.offset, call.extent.end.offset
+    written = re.fullmatch(rf"{call.spelling}\s*\((.*)\)", text[start:end], re.DOTALL)
+    if on_data or written is None or not _whole(written[1]) or not kinds.issubset((*_TAKEN, *_PROMOTED)):
+        return None
+    value = f"({call.type.get_canonical().spelling})({written[1]})"
+    return f"(({value}) < 0 ? -({value}) : ({value}))"
 
 
 def _is_modular(cursor: Any) -> bool:

@@ -86,9 +86,16 @@ def problem_of(header: Sequence[Any]) -> tuple[Any, str, str] | None:
     declared = [each for each in header[0].get_children() if each.kind == CursorKind.VAR_DECL]
     if header[0].kind == CursorKind.DECL_STMT and len(declared) > 1:
         others = " and ".join(each.spelling for each in declared[1:])
-        return header[0], f"the loop declares {others} beside its counter", f"declare {others} before the loop"
+        advanced = {each.spelling for each in preorder(header[-1]) if each.kind == CursorKind.DECL_REF_EXPR}
+        remedy = f"declare {others} before the loop"
+        if not advanced.isdisjoint(each.spelling for each in declared[1:]):
+            remedy = in_place_of_counters(declared[0].spelling)
+        return header[0], f"the loop declares {others} beside its counter", remedy
     advance = header[-1]
     target, *amount = advance.get_children()
+    if len(header) == 2 and not _initializes(header[0]) and target.kind == CursorKind.DECL_REF_EXPR:
+        name = target.spelling
+        return advance, f"the loop doesn't set its counter {name}", starting_at_its_own(name)
     counters = [child for child in preorder(header[0]) if child.kind in _NAMES] if _initializes(header[0]) else []
     constants = _header_of(header)
     overflow = constants.overflow() if constants is not None else None
@@ -108,6 +115,19 @@ def problem_of(header: Sequence[Any]) -> tuple[Any, str, str] | None:
         if constants is not None and overflow is not None:
             return header[1], overflow, wider(constants.counter, constants.element)
     return None
+
+
+def in_place_of_counters(counter: str) -> str:
+    """The remedy for a loop with several counters, of which one is to stay."""
+    return f"count with {counter} alone, and write the others as sums of it, such as x[15 - {counter}]"
+
+
+def starting_at_its_own(counter: str) -> str:
+    """The remedy for a loop that goes on counting where another one, or an assignment, has left its counter."""
+    return (
+        f"set {counter} in the loop's header to the value that it has there: {counter} = 0, or, behind a loop in steps "
+        f"of 4 up to n, {counter} = n / 4 * 4"
+    )
 
 
 def _initializes(part: Any) -> bool:

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from math import prod
 from typing import Any, Literal
 
 import islpy as isl
 
 from polydl.errors import AnalysisError, NoScopError, UnsupportedConstructError
-from polydl.frontend import bounds, checks
+from polydl.frontend import bounds, checks, dependence_on_data
 from polydl.frontend.annotation import Annotation
 from polydl.frontend.expressions import (
     ASSIGNMENTS,
@@ -183,13 +184,14 @@ class _Builder:
         """The draft of a statement; None for one that pet inserted for itself, and for one without effect."""
         origins = self.facts.shown.origins
         offset, end = origins[described["start"]], origins[described["end"]]
-        while offset < end and self.text[offset].isspace():
+        # What a macro stands for ends in the macro's definition.
+        while (offset < end or end < offset < len(self.text)) and self.text[offset].isspace():
             offset += 1
         body = described["body"]
         if described["kill"] or (body is not None and body["kind"] == "op" and body["text"] == "assume"):
             return None
         if described["conditions"]:
-            raise checks.data_dependent(self.facts, offset, self.place)
+            raise dependence_on_data.data_dependent(self.facts, offset, self.place)
         # pet may have been shown two statements for one of the file.
         quoted = self.text[offset:end] or self.facts.shown.text[described["start"] : described["end"]]
         text = one_line(without_comments(quoted), limit=10_000)
@@ -217,7 +219,7 @@ class _Builder:
             )
         if _array(target) not in self.variables:
             # pet stores conditions that it could not evaluate in arrays of its own.
-            raise checks.data_dependent(self.facts, offset, self.place)
+            raise dependence_on_data.data_dependent(self.facts, offset, self.place)
         return _Draft(described, offset, domain, text)
 
     def _written(self, draft: _Draft) -> str:
@@ -259,7 +261,7 @@ class _Builder:
                 uses = [use for use in variable.within(self.start, self.end) if use.control]
                 offset = uses[0].offset if uses else draft.offset
                 raise checks.unknown_sizes([(variable, offset)], self.place)
-            raise checks.not_affine(self.facts, draft.offset, draft.text, self.place)
+            raise dependence_on_data.not_affine(self.facts, draft.offset, draft.text, self.place)
 
     # -- order, expressions, accesses -------------------------------------------------
 
@@ -281,7 +283,7 @@ class _Builder:
             try:
                 draft.body = translator.body(draft.json["body"])
             except NotAffineError:
-                raise checks.not_affine(self.facts, draft.offset, draft.text, self.place) from None
+                raise dependence_on_data.not_affine(self.facts, draft.offset, draft.text, self.place) from None
             draft.evaluations = tuple(translator.evaluations)
             forms = [node.text for node in draft.body.walk() if node.kind == "affine"]
             indices = [evaluation.access.index for evaluation in draft.evaluations]
@@ -390,9 +392,7 @@ class _Builder:
 
     def counted(self, statement: Statement) -> Statement:
         if statement.box is not None:
-            instances = 1
-            for low, high in statement.box:
-                instances *= high - low + 1
+            instances = prod(high - low + 1 for low, high in statement.box)
         else:
             instances = count(isl.Set.read_from_str(self.context, statement.domain))
         return replace(statement, instances=instances)
@@ -414,12 +414,13 @@ class _Builder:
             Parameter(
                 name=name,
                 declaration=declaration,
+                sized=sized,
                 array=name,
                 is_pointer=bool(variable.shape.extents),
                 is_const=variable.shape.is_const,
                 value=self.facts.bound.get(name),
             )
-            for (name, declaration), variable in zip(facts.parameters, variables, strict=True)
+            for (name, declaration, sized), variable in zip(facts.parameters, variables, strict=True)
         )
         return SourceFunction(facts.name, facts.return_type, parameters, self.place.line(facts.offset))
 
@@ -433,9 +434,7 @@ def _array(access: Json) -> str:
 def _read(node: Json) -> set[str]:
     """The arrays and variables that an expression reads."""
     names = {_array(node)} if node["kind"] == "access" and not node["affine"] and node["reads"] else set()
-    for argument in node["arguments"]:
-        names |= _read(argument)
-    return names
+    return names.union(*map(_read, node["arguments"]))
 
 
 def _exact_box(domain: isl.Set) -> tuple[tuple[int, int], ...] | None:

@@ -8,6 +8,7 @@ from clang.cindex import conf
 
 # Of enum CXBinaryOperatorKind.
 MULTIPLY, DIVIDE, REMAINDER, ADD, SUBTRACT, SHIFT_LEFT, SHIFT_RIGHT, AND = 3, 4, 5, 6, 7, 8, 9, 17
+XOR, OR = 18, 19
 ASSIGN, ADD_ASSIGN, SUBTRACT_ASSIGN, COMMA = 22, 26, 27, 33
 #: of the same: those whose results are the same modulo 2^64 whatever the type
 MODULAR = (MULTIPLY, ADD, SUBTRACT)
@@ -15,10 +16,12 @@ MODULAR = (MULTIPLY, ADD, SUBTRACT)
 COMPARISONS = {11: "<", 12: ">", 13: "<=", 14: ">=", 16: "!="}
 EQUALS = 15
 LOGICAL = (20, 21)
+#: of the same: those on bits
+ON_BITS = (SHIFT_LEFT, SHIFT_RIGHT, AND, XOR, OR)
 #: of the same: those whose results are 0 or 1
 TRUTHS = frozenset((*COMPARISONS, EQUALS, *LOGICAL))
 # Of enum CXUnaryOperatorKind.
-ADDRESS_OF, DEREFERENCE, PLUS, MINUS, NOT = 5, 6, 7, 8, 10
+ADDRESS_OF, DEREFERENCE, PLUS, MINUS, COMPLEMENT, NOT = 5, 6, 7, 8, 9, 10
 #: of the same: what each increment or decrement adds to its operand
 INCREMENTS = {1: 1, 2: -1, 3: 1, 4: -1}
 

@@ -123,11 +123,15 @@ def pet_pass(job: ReadingJob, facts: SourceFacts, library: PetLibrary) -> dict[s
     if find_spec("cffi") is None:
         raise MissingComponentError("cffi, which opens libpet, is not installed", remedy="pip install cffi tadashi")
     shown = job.folder / "source.c"
-    shown.write_bytes(facts.shown.text.encode("latin-1"))
+    at = facts.shown.origins.index(facts.function.extent[0])
+    # pet takes what it knows of places in headers for places in the file. Blanks leave none of these in the function.
+    blanks = " " * (facts.largest_header + 1)
+    shown.write_bytes(f"{facts.shown.text[:at]}{blanks}{facts.shown.text[at:]}".encode("latin-1"))
     folder = str(Path(job.file).parent)
     request = {
         "libraries": library.paths,
         "file": str(shown),
+        "function": facts.function.name,
         "autodetect": facts.region is None,
         "temporary": str(job.folder),
         "options": [f"-I{folder}", *job.include_options, *(f"-D{name}={text}" for name, text in facts.macros.items())],
@@ -147,8 +151,7 @@ def pet_pass(job: ReadingJob, facts: SourceFacts, library: PetLibrary) -> dict[s
         raise MissingComponentError(f"libpet can't be opened: {outcome.result['unusable']}", remedy=INSTALL_REMEDY)
     scops = outcome.result["scops"]
     if scops:
-        first: dict[str, Any] = scops[0]
-        return first
+        return _without_blanks(scops[0], at, len(blanks))
     before = without_comments(job.text[: facts.region[0]]).rstrip() if facts.region else ""
     if message == _UNBALANCED and facts.region and (before.endswith(":") or _BRANCH.search(before)):
         labelled = before.endswith(":")
@@ -180,6 +183,16 @@ def pet_pass(job: ReadingJob, facts: SourceFacts, library: PetLibrary) -> dict[s
         line=line_of(job.text, facts.region[0] if facts.region else facts.function.offset),
         remedy="enclose for loops with affine bounds in #pragma scop and #pragma endscop",
     )
+
+
+def _without_blanks(scop: Mapping[str, Any], at: int, length: int) -> dict[str, Any]:
+    """The scop with its places in the text that had no blanks at that offset."""
+
+    def moved(described: Mapping[str, Any]) -> dict[str, Any]:
+        offsets = {name: max(described[name] - length, at) for name in ("start", "end")}
+        return {**described, **offsets}
+
+    return {**moved(scop), "statements": [moved(statement) for statement in scop["statements"]]}
 
 
 def no_room(reason: str) -> ResourceError:

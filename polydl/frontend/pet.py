@@ -7,6 +7,7 @@ with isl (``model``).
 from __future__ import annotations
 
 import json
+import os
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from polydl.arguments import listed, of_type
 from polydl.errors import OptionError, SourceError, UnsupportedConstructError
 from polydl.frontend import checks
 from polydl.frontend.annotation import Annotation, substitute_annotations
@@ -55,7 +57,7 @@ def parse(
     ResourceError for arrays that don't fit into memory, AnalysisError when isl's quota is used up, and
     MissingComponentError without libpet or libclang.
     """
-    content = read_source(Path(path))
+    content = read_source(_checked(path, function))
     file = str(path)
     original = content.decode("latin-1")
     macros = _defines(defines or {})
@@ -226,10 +228,14 @@ def _defines(defines: Mapping[str, str | int]) -> dict[str, str]:
             if all(map(_IDENTIFIER.fullmatch, named))
             else 'write it as defines={"N": 64}',
         )
-    for name in defines:
-        if not _IDENTIFIER.fullmatch(name):
+    for name, value in defines.items():
+        if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name):
             raise OptionError(f"-D {name}: {name!r} is no C identifier", remedy="write -D NAME=VALUE, such as -D N=64")
-        if "\n" in str(defines[name]):
+        if value is None or isinstance(value, bool):
+            raise OptionError(
+                f"defines has {value} for {name}, which C has no word for", remedy=f'write a number: {{"{name}": 1}}'
+            )
+        if "\n" in str(value):
             raise OptionError(f"-D {name}: the value has several lines", remedy="write -D NAME=VALUE on one line")
     return {name: str(value) for name, value in defines.items()}
 
@@ -239,7 +245,17 @@ def _literal(value: str) -> str:
     return value if value.removeprefix("-").isdecimal() else json.dumps(value)
 
 
+def _checked(path: str | Path, function: str | None) -> Path:
+    """The path of the file. Raises OptionError where it, or the function's name, is no such thing."""
+    if function is not None:
+        of_type("function", function, str, remedy="pass the name of a function of the file")
+    if not isinstance(path, str | os.PathLike) or not str(path) or "\0" in str(path):
+        raise OptionError(f"{path!r} is no path of a file", remedy='pass that of a C file: polydl.parse("nest.c")')
+    return Path(path)
+
+
 def _directories(directories: Sequence[str | Path]) -> tuple[str, ...]:
+    directories = listed("include_directories", directories, str, Path)
     for directory in directories:
         if not Path(directory).is_dir():
             raise OptionError(f"there is no include directory {directory}", remedy="name a directory that exists")

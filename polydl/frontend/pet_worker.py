@@ -26,7 +26,6 @@ typedef struct isl_set isl_set;
 typedef struct isl_val isl_val;
 typedef struct isl_multi_pw_aff isl_multi_pw_aff;
 typedef struct isl_schedule isl_schedule;
-typedef struct isl_printer isl_printer;
 typedef struct pet_loc pet_loc;
 typedef struct pet_tree pet_tree;
 typedef struct pet_expr {
@@ -43,17 +42,13 @@ typedef struct pet_scop {
   int n_type; void **types; int n_array; struct pet_array **arrays; int n_stmt; struct pet_stmt **stmts;
   int n_implication; void **implications; int n_independence; void **independences;
 } pet_scop;
-typedef struct _IO_FILE FILE;
-FILE *fopen(const char *, const char *);
-int fclose(FILE *);
 void free(void *);
 
 isl_ctx *isl_ctx_alloc_with_pet_options(void);
 void *isl_ctx_peek_pet_options(isl_ctx *);
 int pet_options_parse(void *options, int argc, char **argv, unsigned flags);
 int pet_options_set_autodetect(isl_ctx *, int);
-int pet_transform_C_source(isl_ctx *, const char *input, FILE *output,
-                           isl_printer *(*transform)(isl_printer *, pet_scop *, void *), void *user);
+pet_scop *pet_scop_extract_from_C_source(isl_ctx *, const char *filename, const char *function);
 pet_scop *pet_scop_free(pet_scop *);
 unsigned pet_loc_get_start(pet_loc *);
 unsigned pet_loc_get_end(pet_loc *);
@@ -99,34 +94,22 @@ class _Pet:
         self.ffi.cdef(_DECLARATIONS)
         self.isl, self.pet = open_libraries(self.ffi, libraries)
         # Looked up now, so that a library without these functions fails at once.
-        self.transform, self.print_schedule = self.pet.pet_transform_C_source, self.isl.isl_schedule_to_str
+        self.extract, self.print_schedule = self.pet.pet_scop_extract_from_C_source, self.isl.isl_schedule_to_str
         self.libc: Any = self.ffi.dlopen(None)
 
-    def scops(self, file: str, autodetect: bool, options: list[str]) -> list[dict[str, Any]]:
-        """All scops of ``file``; with ``autodetect``, pet finds the regions itself."""
+    def scops(self, file: str, function: str, autodetect: bool, options: list[str]) -> list[dict[str, Any]]:
+        """The first scop of a function of ``file``, if it has one; with ``autodetect``, pet finds the region itself."""
         context = self.pet.isl_ctx_alloc_with_pet_options()
         arguments = [self.ffi.new("char[]", os.fsencode(text)) for text in ["pet", *options]]
         vector = self.ffi.new("char *[]", [*arguments, self.ffi.NULL])
         self.pet.pet_options_parse(self.pet.isl_ctx_peek_pet_options(context), len(arguments), vector, _ALL_ARGUMENTS)
         self.pet.pet_options_set_autodetect(context, int(autodetect))
-        scops: list[dict[str, Any]] = []
-        failures: list[BaseException] = []
-
-        @self.ffi.callback("isl_printer *(isl_printer *, pet_scop *, void *)")
-        def take(printer: Any, scop: Any, _user: Any) -> Any:
-            try:
-                scops.append(self.scop(scop))
-            except BaseException as failure:
-                failures.append(failure)
-            self.pet.pet_scop_free(scop)
-            return printer
-
-        output = self.libc.fopen(b"/dev/null", b"w")
-        self.transform(context, os.fsencode(file), output, take, self.ffi.NULL)
-        self.libc.fclose(output)
-        if failures:
-            raise failures[0]
-        return scops
+        scop = self.extract(context, os.fsencode(file), os.fsencode(function))
+        if scop == self.ffi.NULL:
+            return []
+        described = self.scop(scop)
+        self.pet.pet_scop_free(scop)
+        return [described]
 
     def scop(self, scop: Any) -> dict[str, Any]:
         return {
@@ -231,7 +214,7 @@ def _scops(request: Mapping[str, Any]) -> Mapping[str, Any]:
         return {"unusable": str(error)}
     # Python falls back to another place where TMPDIR names none, and the Clang inside of libpet does not.
     os.environ["TMPDIR"] = request["temporary"]
-    return {"scops": pet.scops(request["file"], request["autodetect"], request["options"])}
+    return {"scops": pet.scops(request["file"], request["function"], request["autodetect"], request["options"])}
 
 
 def main(request_path: str, result_path: str) -> None:

@@ -72,11 +72,28 @@ def remedy_of(function: Any, main_file: str, in_loop: bool) -> str:
         return _PASSED
     if function.spelling in _MOVING:
         return "write the loop that it stands for"
-    if _reads_arrays(function, main_file):
-        return "write in its place what it returns, or make it a macro"
     if conf.lib.clang_Location_isInSystemHeader(function.location):
         return "take it out of the loops" if in_loop else _ROUND_LOOPS
+    definition = function.get_definition()
+    elsewhere = definition is not None and not _is_in(definition, main_file)
+    if elsewhere and impurity(function, definition.location.file.name) is None:
+        return f"move {function.spelling} from its header to this file"
+    if _takes_enumerations_alone(function, main_file):
+        return "make the parameter an int; the constants of the enumeration stay what they are"
+    if _reads_arrays(function, main_file):
+        return "write in its place what it returns, or make it a macro"
     return _LOOPS_FOR_CALL if in_loop else f"{_ROUND_LOOPS}; or {_LOOPS_FOR_CALL}"
+
+
+def _takes_enumerations_alone(function: Any, main_file: str) -> bool:
+    """Whether nothing but parameters that are enumerations makes a function of the file impure."""
+    definition = function.get_definition()
+    if definition is None:
+        return False
+    problems = {shape_of(each.type).problem for each in definition.get_arguments()}
+    arrays = any(shape_of(each.type).extents for each in definition.get_arguments())
+    pure = _body_impurity(definition, definition, main_file, (function.spelling,)) is None
+    return "an enumeration" in problems <= {"an enumeration", None} and not arrays and pure
 
 
 def _reads_arrays(function: Any, main_file: str) -> bool:

@@ -14,9 +14,10 @@ from typing import Any
 from clang.cindex import CursorKind, conf
 
 from polydl.errors import NoScopError, OptionError, SourceError, UnsupportedConstructError
-from polydl.frontend.source import line_of, without_comments
+from polydl.frontend.source import line_of, one_line, without_comments
 from polydl.frontend.walk import preorder, stands_in
 
+_OF_VARIABLES = (CursorKind.VAR_DECL, CursorKind.DECL_REF_EXPR)
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)\b.*$", re.MULTILINE)
 
 
@@ -87,6 +88,32 @@ def check_blocks(
             construct="#pragma scop",
             remedy="put #pragma scop and #pragma endscop around whole statements of one block",
         )
+
+
+def check_included(unit: Any, function: Any, text: str, file: str) -> None:
+    """Check that no included file has statements of the function, which are nowhere in the ``text`` of the file itself.
+
+    Constants may stand there, such as those of a table. Raises UnsupportedConstructError.
+    """
+    body = range(function.extent.start.offset, function.extent.end.offset)
+    included = [each for each in unit.get_includes() if each.depth == 1 and each.location.offset in body]
+    elsewhere = [cursor for cursor in preorder(function) if not stands_in(unit, cursor)] if included else []
+    names = {
+        str(cursor.location.file)
+        for cursor in elsewhere
+        if cursor.location.file is not None and (cursor.kind.is_statement() or cursor.kind in _OF_VARIABLES)
+    }
+    if not names:
+        return
+    named = min(included, key=lambda inclusion: str(inclusion.include) not in names)
+    line = line_of(text, named.location.offset)
+    raise UnsupportedConstructError(
+        f"a part of {function.spelling} stands in another file",
+        file=file,
+        line=line,
+        construct=one_line(text.split("\n")[line - 1]),
+        remedy="write what that file has in its place, or make it a macro there that is used here",
+    )
 
 
 def functions_of(unit: Any) -> list[Any]:

@@ -16,10 +16,11 @@ from clang.cindex import CursorKind, TypeKind
 
 from polydl.frontend.assignments import matching, quoted
 from polydl.frontend.c_types import literal
+from polydl.frontend.data_integers import index_expressions
 from polydl.frontend.function_reader import FunctionReader
 from polydl.frontend.loop_headers import integer_value
 from polydl.frontend.macro_definitions import macro_definitions, reachable
-from polydl.frontend.operators import PLUS, unary_operator
+from polydl.frontend.operators import COMPLEMENT, ON_BITS, PLUS, binary_operator, unary_operator
 from polydl.frontend.row_pointers import inside
 from polydl.frontend.source import Edit, without_comments
 from polydl.frontend.walk import preorder, text_offset
@@ -57,12 +58,27 @@ def written_out_edits(reader: FunctionReader) -> list[Edit]:
 
 
 def number_edits(reader: FunctionReader) -> list[Edit]:
-    """Edits that put numbers in the place of ``sizeof`` and of characters; none is left when there are no edits."""
-    if not any(each.kind in _NUMBERS for each in preorder(reader.function)):
+    """Edits that put numbers in the place of ``sizeof``, of characters, and of constants with operators on bits.
+
+    The latter where loops, conditions or subscripts depend on them. None is left when there are no edits.
+    """
+    numbers = {each.hash for each in preorder(reader.function) if each.kind in _NUMBERS}
+    bits = {each.hash for root, _ in index_expressions(reader.function) for each in preorder(root) if _is_on_bits(each)}
+    if not numbers and not bits:
         return []
     text = without_comments(reader.text)
-    edits = [*_numbers(reader.function, None, text), *_characters_of_macros(reader.text)]
+    around: set[int] = set()
+    _holds(reader.function, numbers | bits, around)
+    edits = [*_numbers(reader.function, None, around, text)]
+    if numbers:
+        edits += _characters_of_macros(reader.text)
     return list({edit.start: edit for edit in edits}.values())
+
+
+def _is_on_bits(cursor: Any) -> bool:
+    if cursor.kind == CursorKind.UNARY_OPERATOR:
+        return unary_operator(cursor) == COMPLEMENT
+    return cursor.kind == CursorKind.BINARY_OPERATOR and binary_operator(cursor) in ON_BITS
 
 
 def _compound(cursor: Any, text: str) -> Iterator[Edit]:
@@ -117,18 +133,27 @@ def _bare_arrays(cursors: Sequence[Any], text: str) -> Iterator[Edit]:
             yield from (Edit(place, place + 1, " ") for place in places)
 
 
-def _numbers(cursor: Any, outer: Any | None, text: str) -> Iterator[Edit]:
-    """Constant expressions with ``sizeof`` or a character inside of the operation ``outer``."""
+def _holds(cursor: Any, parts: set[int], around: set[int]) -> bool:
+    """Whether a cursor is one of these ``parts``, by their hashes, or has one inside; adds it ``around`` them then."""
+    inner = [_holds(child, parts, around) for child in cursor.get_children()]
+    holds = cursor.hash in parts or any(inner)
+    if holds:
+        around.add(cursor.hash)
+    return holds
+
+
+def _numbers(cursor: Any, outer: Any | None, around: set[int], text: str) -> Iterator[Edit]:
+    """Constant expressions among the cursors with these hashes, inside of the operation ``outer``."""
     # Memory that is allocated is refused, in the source's words.
     allocates = cursor.kind == CursorKind.CALL_EXPR and cursor.type.get_canonical().kind == TypeKind.POINTER
-    if allocates or not any(each.kind in _NUMBERS for each in preorder(cursor)):
+    if allocates or cursor.hash not in around:
         return
     start, end = cursor.extent.start.offset, cursor.extent.end.offset
     value = integer_value(cursor) if cursor.kind.is_expression() else None
     if value is None:
         inner = outer if cursor.kind in _TRANSPARENT else cursor
         for child in cursor.get_children():
-            yield from _numbers(child, inner, text)
+            yield from _numbers(child, inner, around, text)
         return
     # All parts of what a macro stands for have the extent of the macro's call.
     part = outer is not None and (outer.extent.start.offset, outer.extent.end.offset) == (start, end)
