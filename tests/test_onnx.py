@@ -196,17 +196,17 @@ def test_the_command_writes_what_load_runs(as_it_is: None, tmp_path: Path, capsy
 
 
 @pytest.mark.parametrize(
-    ("inputs", "message"),
+    ("options", "message"),
     [
-        (["1,a"], "'1,a' is no shape"),
-        (["1,3", "y=1,3"], "several inputs need names"),
-        (["x=1,3,12,12", "z=1"], "no input 'z'"),
+        (["--input", "1,a"], "'1,a' is no shape"),
+        (["--input", "1,3", "--input", "y=1,3"], "several inputs need names"),
+        (["--input", "x=1,3,12,12", "--input", "z=1"], "no input 'z'"),
+        (["--input", "1,3,12,12", "--budget", "5parsecs"], "'5parsecs' is no budget"),
     ],
 )
-def test_wrong_options_of_the_command(tmp_path: Path, inputs: list[str], message: str) -> None:
+def test_wrong_options_of_the_command(tmp_path: Path, options: list[str], message: str) -> None:
     path = tmp_path / "small.onnx"
     onnx.save(MODELS["residual"](), path)
-    options = [word for each in inputs for word in ("--input", each)]
     records = ["--records", str(tmp_path / "records")]
     with pytest.raises(polydl.PolydlError, match=message):
         main(["model", str(path), *options, *records, "--debug"], standalone_mode=False)
@@ -298,7 +298,7 @@ def test_values_may_be_single_numbers(as_it_is: None) -> None:
 
 def test_operands_that_must_be_constant() -> None:
     m = ModelMaker(x=(3, 4), y=(4, 5))
-    m.add("Gemm", "x", "y")
+    m.add("Pow", "x", m.add("ReduceMax", "y", keepdims=0))
     with pytest.raises(polydl.PolydlError, match="operand 2 is computed, and must be constant"):
         optimized(m.model())
 
@@ -309,16 +309,8 @@ def test_what_a_node_is_given_must_fit_it() -> None:
     with pytest.raises(polydl.PolydlError, match="its filters are larger than its padded images"):
         optimized(m.model())
     m = ModelMaker(x=(4, 6))
-    m.add("Gemm", "x", m.weights(6, 4), m.weights(4, 1))
-    with pytest.raises(polydl.PolydlError, match="its third operand is no bias"):
-        optimized(m.model())
-    m = ModelMaker(x=(4, 6))
     m.add("Dropout", "x", m.constant(0.5), m.constant(np.array(True)))
     with pytest.raises(polydl.PolydlError, match="it is in training mode"):
-        optimized(m.model())
-    m = ModelMaker(x=(4, 6))
-    m.add("Sub", "x", m.constant(np.ones((1, 1, 1))))
-    with pytest.raises(polydl.PolydlError, match="larger than its computed operand"):
         optimized(m.model())
 
 

@@ -26,10 +26,10 @@ from polydl.onnx.reading import input_shapes, read_model
 pytestmark = [pytest.mark.peers, pytest.mark.native]
 
 
-def optimized(source: Any, inputs: Any = None) -> Any:
+def optimized(source: Any, inputs: Any = None, *, compare: bool = False) -> Any:
     from polydl.onnx import optimize
 
-    return optimize(source, inputs, threads=1, records=False, compare=False)
+    return optimize(source, inputs, threads=1, records=False, compare=compare)
 
 
 def test_weights_whose_file_is_missing_are_random(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -92,6 +92,22 @@ def test_sparse_constants_are_refused() -> None:
     del model.graph.initializer[:]
     with pytest.raises(polydl.PolydlError, match="'constant0' is stored as a sparse tensor"):
         optimized(model)
+
+
+def test_outputs_without_a_shape_get_it_from_the_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    keep_nests_as_written(monkeypatch)
+    maker = ModelMaker(x=("N", 4))
+    maker.add("Relu", "x")
+    model = maker.model()
+    model.graph.output[0].type.tensor_type.ClearField("shape")
+    before = model.SerializeToString()
+    rows = np.random.default_rng(1).standard_normal((3, 4), dtype=np.float32)
+    fast = optimized(model, (3, 4), compare=True)
+    np.testing.assert_array_equal(fast(rows), np.maximum(rows, 0))
+    assert model.SerializeToString() == before
+    model.graph.node[0].domain = "custom"
+    with pytest.raises(polydl.PolydlError, match="the output 'relu0' has no shape there, and none follows"):
+        optimized(model, (3, 4))
 
 
 def test_damaged_files_are_refused(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ import pytest
 from marks import parametrized
 
 import polydl
+from polydl.errors import OptionError
 from polydl.execute.toolchain import Toolchain
 from polydl.models import loaded
 from polydl.models.builder import GraphBuilder
@@ -226,6 +227,14 @@ def test_links_in_a_folder_are_replaced(programs: tuple[Path, Path], tmp_path: P
     assert (tmp_path / "mine").read_text(encoding="utf-8") == "mine"
     assert not any(path.is_symlink() for path in (tmp_path / "model").iterdir())
     assert loads(tmp_path / "model")
+
+
+@pytest.mark.parametrize("name", ["", "file", "file/model"])
+def test_a_model_is_saved_to_a_folder_alone(name: str, programs: tuple[Path, Path], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(OptionError, match=r"has no name\n  remedy: name one|/file is a file\n  remedy: name a folder"):
+        loaded.copied(programs[0], str(tmp_path / name) if name else "")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_a_model_whose_own_files_are_gone_is_not_saved(tmp_path: Path) -> None:

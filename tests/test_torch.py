@@ -392,8 +392,16 @@ def test_options_of_the_backend(as_it_is: None) -> None:
         compiled = torch.compile(model, backend=compile_graph, options=options)
         torch.testing.assert_close(compiled(rows), model(rows))
         torch._dynamo.reset()
-        with pytest.raises(Exception, match="no option 'thread'"):
-            torch.compile(model, backend=compile_graph, options={"thread": 1})(rows)
+        wrong: tuple[dict[str, Any], ...] = (
+            {"thread": 1},
+            {"budget": "5parsecs"},
+            {"numerics": "no"},
+            {"element": "half"},
+        )
+        messages = "no option 'thread'", "'5parsecs' is no budget", "no numerics level", "no values of type"
+        for options, message in zip(wrong, messages, strict=True):
+            with pytest.raises(Exception, match=message):
+                torch.compile(model, backend=compile_graph, options=options)(rows)
 
 
 @pytest.mark.slow

@@ -62,9 +62,18 @@ def test_a_model_is_one_program_with_its_own_inputs_and_results(function: Any, t
 
 
 def test_a_model_that_no_program_can_stand_for_says_why_it_is_not_saved(tmp_path: Path) -> None:
-    for function, inputs in ((lambda _, x: (x, x + 1), [data(3)]), (lambda _, x, factor: x * factor, [data(3), 2.0])):
+    numbers = torch.tensor([1, 2])
+    for function, inputs in ((lambda _, x: (x, x + 1), [data(3)]), (lambda _, x, other: x * 2, [data(3), numbers])):
         with pytest.raises(polydl.PolydlError, match="no tensors of floats, or results that no kernel computes"):
             check(Computed(function), *inputs).save(tmp_path)
+
+
+def test_numbers_among_the_inputs_are_no_inputs_of_the_saved_model(tmp_path: Path) -> None:
+    first, second = data(3), data(2, 3)
+    fast = check(Computed(lambda _, factor, x, summand, y, __: x * factor + summand + y), 2.0, first, 1, second, None)
+    fast.save(tmp_path)
+    saved = polydl.load(tmp_path)(first.numpy(), second.numpy())
+    torch.testing.assert_close(torch.from_numpy(saved), first * 2 + 1 + second)
 
 
 def test_a_single_image_and_a_weight_that_is_a_vector_are_pytorchs() -> None:

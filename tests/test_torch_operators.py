@@ -159,6 +159,23 @@ def test_reductions() -> None:
     whole(Computed(reduced), data(2, 5, 6), data(2, 3, 4, 4))
 
 
+def test_parameters_may_be_larger_than_what_they_are_combined_with() -> None:
+    def combined(m: Any, x: Any) -> Any:
+        rows = x[:, None]
+        return (
+            rows + m.weight,
+            m.weight + rows,
+            rows - m.weight,
+            rows * m.weight,
+            rows / m.weight,
+            m.weight / x.exp()[0],
+        )
+
+    whole(Computed(combined, weight=data(1, 6, 8).abs() + 1), data(2, 8))
+    infinite = Computed(lambda m, x: x[:, None] + m.weight, weight=torch.full((3, 4), -torch.inf))
+    assert "it leaves nothing of a row" in str(check(infinite, data(2, 4)).report())
+
+
 @pytest.mark.slow
 def test_differences_and_quotients() -> None:
     def combined(model: Any, x: Any, image: Any) -> Any:
@@ -178,6 +195,18 @@ def test_normalizations() -> None:
     for parameter in model.parameters():
         nn.init.normal_(parameter)
     whole(model, data(2, 16, 6, 5))
+
+
+def test_batch_normalization_of_rows_is_folded_into_the_linear_layer_before_it() -> None:
+    layers = [nn.Linear(8, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 4, bias=False), nn.BatchNorm1d(4)]
+    assert whole(nn.Sequential(*layers), data(5, 8)) == ["linear, 8 to 16, relu", "linear, 16 to 4"]
+    shared = Computed(lambda m, x: (m.layer(x), m.norm(m.layer(x))))
+    shared.layer, shared.norm = nn.Linear(8, 16), nn.BatchNorm1d(16)
+    whole(shared, data(5, 8))
+    used = Computed(lambda m, x: (rows := m.layer(x), m.norm(rows)))
+    used.layer, used.norm = nn.Linear(8, 16), nn.BatchNorm1d(16)
+    assert whole(used, data(5, 8)) == ["linear, 8 to 16", "constant multiplied", "constant added"]
+    assert whole(nn.Sequential(nn.BatchNorm1d(8)), data(5, 8)) == ["constant multiplied", "constant added"]
 
 
 def test_rows_of_channels_are_images_of_one_row() -> None:
@@ -205,6 +234,58 @@ def test_masks_that_are_constant() -> None:
 
     report = check(Computed(infinite, mask=torch.eye(6, dtype=torch.int32)), data(6, 6)).report()
     assert "goes into more than softmax" in str(report)
+
+
+def test_attention_with_a_constant_mask_of_booleans() -> None:
+    def attended(m: Any, x: Any) -> Any:
+        return functional.scaled_dot_product_attention(x, x, x, attn_mask=m.mask)
+
+    rows, lower = data(2, 3, 5, 8), torch.ones(5, 5, dtype=torch.bool).tril()
+    for mask in (lower, lower[None, None], torch.tensor([[True, False, True, True, False]])):
+        whole(Computed(attended, mask=mask), rows)
+    nothing = check(Computed(attended, mask=lower.tril(-1)), rows)
+    assert "it leaves nothing of a row" in str(nothing.report())
+
+
+def test_constant_conditions_choose_elements() -> None:
+    def chosen(m: Any, x: Any, y: Any) -> Any:
+        masked = torch.where(m.mask, x, -torch.inf).softmax(-1), torch.where(~m.mask, -1e9, x).softmax(-1)
+        return (
+            *masked,
+            torch.where(m.mask, x, torch.tensor(0.5)),
+            torch.where(m.mask, x, y),
+            torch.where(m.mask[0], 1, y),
+        )
+
+    model = Computed(chosen, mask=torch.ones(5, 5, dtype=torch.bool).tril())
+    assert "masked" in whole(model, data(2, 5, 5), data(5, 1))
+    infinite = Computed(lambda m, x: torch.where(m.mask, x, -torch.inf).relu(), mask=model.mask)
+    assert "goes into more than softmax" in str(check(infinite, data(5, 5)).report())
+
+
+def test_roots_of_mean_squares_are_normalized() -> None:
+    layers = nn.Sequential(nn.RMSNorm(6), nn.RMSNorm((5, 6), eps=0.1, elementwise_affine=False))
+    nn.init.normal_(layers[0].weight)
+    assert whole(layers, data(2, 5, 6)) == [f"root mean square normalization of {count}" for count in (6, 30)]
+
+
+def test_maxima_minima_and_filled_values() -> None:
+    def functions(m: Any, x: Any, y: Any) -> Any:
+        extremes = torch.maximum(x, y).exp(), torch.minimum(m.weight, x), torch.max(x * 2, y), torch.min(x, y)
+        ones = x + torch.ones_like(x) + torch.full_like(x, 0.5) - x.new_full((8,), 3) * x.new_ones(8)
+        return *extremes, ones, torch.zeros_like(x) + y
+
+    whole(Computed(functions, weight=data(3, 8)), data(3, 8), data(8))
+
+
+def test_products_with_a_summand() -> None:
+    def products(m: Any, x: Any) -> Any:
+        computed = x @ m.weight
+        scaled = torch.addmm(m.bias, x, m.weight, alpha=0.5, beta=2), torch.addmm(m.bias[:3], x, x.t(), alpha=0.5)
+        return *scaled, torch.addmm(computed, x, m.weight), torch.addmm(m.rows, x, m.weight, beta=3)
+
+    parameters = {"weight": data(5, 6), "bias": data(6), "rows": data(3, 6)}
+    assert "linear, 5 to 6" in whole(Computed(products, **parameters), data(3, 5))
 
 
 def test_what_depends_on_parameters_alone_is_computed_once() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -67,6 +68,33 @@ def test_a_part_in_training_mode_is_refused(part: Any) -> None:
 def test_other_types_inside_of_a_model_stay() -> None:
     for function in (lambda _, x: (x.half() * 2).float(), lambda _, x: x.double().mean().float() + x):
         assert "not of type float" in str(check(Computed(function), data(2, 4)).report())
+
+
+def test_a_model_that_fails_on_the_examples_is_not_handed_out() -> None:
+    from polydl.torch import optimize
+
+    model = Computed(lambda m, x: functional.linear(x.bfloat16(), m.weight).float(), weight=data(4, 4)).eval()
+    with pytest.raises(polydl.PolydlError, match=r"Computed fails on the example inputs: .*same dtype"):
+        optimize(model, data(2, 4), threads=1, records=False, compare=False)
+
+
+def test_results_of_a_type_of_the_models_own_are_named() -> None:
+    from polydl.torch import optimize
+
+    @dataclass
+    class Answer:
+        logits: Any
+
+    model = Computed(lambda _, x: Answer(x * 2)).eval()
+    with pytest.raises(polydl.PolydlError, match=r"a value of type Answer(?s:.*)register_dataclass"):
+        optimize(model, data(2, 4), threads=1, records=False, compare=False)
+
+
+def test_results_of_an_operator_of_pytorchs_stay_with_it() -> None:
+    report = check(Computed(lambda _, x: (x * 2).topk(2)[0] + 1), data(2, 4)).report()
+    assert [each.reason for each in report.kept] == [
+        "no kernel for topk", "the operator that it takes a result of stays PyTorch's",
+    ]  # fmt: skip
 
 
 def test_branches_that_the_graph_has_are_run() -> None:

@@ -11,7 +11,8 @@ Function = Literal[
     "relu", "relu6", "silu", "hardswish", "hardsigmoid", "sigmoid", "gelu", "gelu_tanh", "tanh", "exp", "log", "sqrt",
     "rsqrt", "square", "cube", "reciprocal", "abs", "erf", "softplus", "mish",
 ]  # fmt: skip
-Operation = Literal["+", "-", "*", "/"]
+Arithmetic = Literal["+", "-", "*", "/"]
+Operation = Literal[Arithmetic, "max", "min"]
 
 _EXPRESSIONS: dict[Function, str] = {
     # The comparison keeps NaN, as PyTorch does.
@@ -40,7 +41,9 @@ _EXPRESSIONS: dict[Function, str] = {
 FUNCTIONS = tuple(_EXPRESSIONS)
 #: functions by what they raise the element to
 POWERS: dict[float, Function] = {2: "square", 3: "cube", 0.5: "sqrt", -0.5: "rsqrt", -1: "reciprocal"}
-_OPERATIONS: dict[Operation, str] = {"+": "add", "-": "subtract", "*": "multiply", "/": "divide"}
+_OPERATIONS: dict[Operation, str] = {
+    "+": "add", "-": "subtract", "*": "multiply", "/": "divide", "max": "maximum", "min": "minimum",
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -123,7 +126,10 @@ def expression(element: str, steps: Sequence[Step], operands: Sequence[str]) -> 
                 text = _EXPRESSIONS[function].format(text)
             case Combine(operation, reverse):
                 first, second = (left.pop(0), text) if reverse else (text, left.pop(0))
-                text = f"({first} {operation} {second})"
+                if operation in ("max", "min"):
+                    text = f"({first} {'<' if operation == 'max' else '>'} {second} ? {second} : {first})"
+                else:
+                    text = f"({first} {operation} {second})"
             case Scale(factor, summand):
                 text = f"({text} * {number(factor)} + {number(summand)})" if summand else f"({text} * {number(factor)})"
             case Clamp(least, most):

@@ -15,7 +15,7 @@ from polydl.models.moving import Extend, Join
 _MOST_STEPS = 4
 # They only move elements, in loops that are not those over their output.
 _WITHOUT_STEPS = (Concatenate, Enlarge, Extend, Join, Reorder, Select)
-_COMMUTATIVE = ("+", "*")
+_COMMUTATIVE = ("+", "*", "max", "min")
 
 
 def with_steps(graph: Graph) -> Graph:
@@ -56,7 +56,7 @@ def _transposed(graph: Graph, operators: list[Operator], position: int) -> tuple
         inputs=(*producer.inputs, *operands),
         output=operator.output,
         steps=(*producer.steps, *operator.steps),
-        sources=(*producer.sources, *operator.sources),
+        sources=tuple(dict.fromkeys((*producer.sources, *operator.sources))),
     )
 
 
@@ -93,7 +93,7 @@ def _merged(graph: Graph, operators: list[Operator], position: int) -> tuple[int
                 operator.output,
                 producer.constants,
                 (*producer.steps, *operator.steps),
-                (*producer.sources, *operator.sources),
+                tuple(dict.fromkeys((*producer.sources, *operator.sources))),
             )
     return None
 

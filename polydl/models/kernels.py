@@ -10,11 +10,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from polydl.arguments import of_type
 from polydl.bfloat16 import with_header
-from polydl.errors import PolydlError, ResourceError
+from polydl.errors import OptionError, PolydlError, ResourceError
 from polydl.execute.toolchain import Toolchain
-from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
+from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, numerics_level
 from polydl.machine import Machine
+from polydl.optimization.budget import Budget
 from polydl.system.files import temporary_directory
 from polydl.system.process_group import run_in_group
 from polydl.system.sandbox import inside, is_sandboxed
@@ -32,7 +34,10 @@ _FLAGS = ("-O3", "-march=native", "-fopenmp", "-c", "-fPIC")
 
 @dataclass(frozen=True)
 class KernelOptions:
-    """How the nests of a model are optimized; the options are those of ``polydl.optimize``."""
+    """How the nests of a model are optimized; the options are those of ``polydl.optimize``.
+
+    Raises OptionError for a budget or a numerics level that is none.
+    """
 
     #: of the search for each distinct nest, such as ``30s``; None where only the first of the ranking are run
     budget: str | None = None
@@ -45,6 +50,11 @@ class KernelOptions:
     fewer_products: bool = True
     #: a directory of earlier measurements; True for the user's, False for none
     records: str | Path | bool = True
+
+    def __post_init__(self) -> None:
+        numerics_level(self.numerics)
+        if self.budget is not None:
+            Budget.parse(of_type("budget", self.budget, str, remedy='write "30s", "2m", "200runs" or "5%"'))
 
     @property
     def directory(self) -> Path | None:
@@ -112,11 +122,14 @@ def named(text: str) -> tuple[str, str]:
 def kernel(nest: OperatorNest, setting: ModelSetting) -> OperatorKernel:
     """The fastest kernel of a nest, which is stored.
 
-    A nest that can't be optimized keeps its loops, with the reason in ``choice``.
+    A nest that can't be optimized keeps its loops, with the reason in ``choice``. Raises OptionError for an option that
+    is not valid, which is so for all nests.
     """
     with _file_of(nest) as path:
         try:
             return _optimized(path, nest.constants, setting)
+        except OptionError:
+            raise
         except PolydlError as error:
             return as_written(nest, error.message)
 
@@ -253,11 +266,11 @@ def _description(result: Optimization) -> dict[str, Any]:
 
     names = emitted_names(result.exported, Path())
     best, plain, toolchain = result.winner, result.plain, result.toolchain
-    assert best is not None
     assert toolchain is not None
     if plain is not None:
         line = lines(without_dealing(plain.build.kernel), plain.build.toolchain, names)["object"]
         return {"object_line": line, "seconds": plain.seconds, "choice": f"the loops as they are, {plain.name}"}
+    assert best is not None
     line = lines(best.kernel, toolchain, names)["object"]
     words = "; ".join(variant_in_words(result.scop, best.ranked.variant)) or "no step"
     return {

@@ -38,12 +38,13 @@ def load(folder: str | Path) -> LoadedModel:
     return LoadedModel(Path(folder))
 
 
-def copied(program: Path, folder: Path) -> None:
+def copied(program: Path, target: str | Path) -> None:
     """Copy a written program to a folder, in place of one that is there; the folder is made if it is not there.
 
     Until all is written, the older one stays as it is; from then on there is none until all is in place. Raises
-    ResourceError if either can't be done.
+    OptionError for what is no folder's name, and ResourceError if either can't be done.
     """
+    folder = _named_folder(target)
     try:
         files = {folder / path.name: path.read_bytes() for path in sorted(program.iterdir()) if path.name != MANIFEST}
         # The last one, which makes the others count.
@@ -53,6 +54,16 @@ def copied(program: Path, folder: Path) -> None:
         raise ResourceError(text, file=error.filename, remedy="optimize the model again") from None
     kernels = [each for each in folder.glob(_KERNELS) if each not in files]
     write_together(files, kernels)
+
+
+def _named_folder(target: str | Path) -> Path:
+    if not str(target):
+        raise OptionError("the folder to save to has no name", remedy='name one; this directory is "."')
+    folder = Path(target)
+    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not there.is_dir():
+        raise OptionError(f"can't save to {folder}: {there} is a file", remedy="name a folder, or move the file away")
+    return folder
 
 
 class LoadedModel:

@@ -39,15 +39,19 @@ def add_softmax(
 
 def add_layer_norm(
     builder: GraphBuilder, name: str, value: str, dimensions: int, weight: Array | None, bias: Array | None,
-    epsilon: float,
+    epsilon: float, *, centered: bool = True,
 ) -> None:  # fmt: skip
-    """Over the last ``dimensions``; weight and bias have their shape, or are 1 and 0."""
+    """Over the last ``dimensions``; weight and bias have their shape, or are 1 and 0.
+
+    Without a mean that is subtracted (``centered``), which is RMS normalization, there is no bias.
+    """
     shape = builder.shape(value)
     elements = prod(shape[len(shape) - dimensions :])
     weight = np.ones(elements) if weight is None else np.broadcast_to(weight.reshape(-1), (elements,))
     bias = np.zeros(elements) if bias is None else np.broadcast_to(bias.reshape(-1), (elements,))
-    constants = [builder.constant(f"{name}.weight", weight), builder.constant(f"{name}.bias", bias)]
-    kind = LayerNorm(elements, epsilon)
+    arrays = {"weight": weight, "bias": bias} if centered else {"weight": weight}
+    constants = [builder.constant(f"{name}.{each}", array) for each, array in arrays.items()]
+    kind = LayerNorm(elements, epsilon, centered)
     if dimensions == 1:
         builder.add_rows(name, shape, kind, [value], constants)
         return

@@ -29,7 +29,7 @@ def optimized_kernels(
     all there are.
 
     A nest keeps its loops where the process that works on it ends, with that as the reason. Raises ResourceError if no
-    process can be started.
+    process can be started, and OptionError as ``kernel`` does.
     """
     distinct = list(dict.fromkeys(nests))
     setting = ModelSetting(machine, options, installation() if distinct else None)

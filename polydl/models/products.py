@@ -149,14 +149,16 @@ class LayerNorm(RowMajorKind):
     elements: int
     #: that is added to the variance
     epsilon: float
+    #: whether elements are taken by their distance from the mean; else, the root of their mean square becomes 1
+    centered: bool = True
 
     @property
     def constants(self) -> tuple[str, ...]:
-        return ("weight", "bias")
+        return ("weight", "bias") if self.centered else ("weight",)
 
     @property
     def label(self) -> str:
-        return f"layer normalization of {self.elements}"
+        return f"{'layer' if self.centered else 'root mean square'} normalization of {self.elements}"
 
     def text(self, function: str, output: Layout, inputs: Sequence[Layout], steps: Sequence[Step]) -> str:
         rows, iterators = _rows(output)
@@ -164,11 +166,11 @@ class LayerNorm(RowMajorKind):
         outer, last = rows.loops()[:-1], rows.loops()[-1]
         at = row or "[0]"
         element, share = inputs[0].element("input").value, number(1.0 / self.elements)
-        difference = f"({element} - mean{at})"
-        normal = f"{difference} * deviation{at} * weight[{last[0]}] + bias[{last[0]}]"
+        mean = [nest(outer, f"mean{at} = 0.0f;"), nest((*outer, last), f"mean{at} += {element} * {share};")]
+        difference = f"({element} - mean{at})" if self.centered else element
+        normal = f"{difference} * deviation{at} * weight[{last[0]}]" + (f" + bias[{last[0]}]" if self.centered else "")
         nests = [
-            nest(outer, f"mean{at} = 0.0f;"),
-            nest((*outer, last), f"mean{at} += {element} * {share};"),
+            *(mean if self.centered else []),
             nest(outer, f"deviation{at} = 0.0f;"),
             nest((*outer, last), f"deviation{at} += {difference} * {difference};"),
             nest(outer, f"deviation{at} = 1.0f / sqrtf(deviation{at} * {share} + {number(self.epsilon)});"),
@@ -177,11 +179,11 @@ class LayerNorm(RowMajorKind):
         parameters = [
             declared("input", inputs[0]),
             *operand_parameters(steps, inputs[1:]),
-            constant("weight", self.elements),
-            constant("bias", self.elements),
+            *(constant(name, self.elements) for name in self.constants),
         ]
         return function_text(function, output, parameters, nests, self.scratch(output, inputs))
 
     def scratch(self, output: Layout, inputs: Sequence[Layout]) -> tuple[Scratch, ...]:
         del inputs
-        return Scratch("mean", _outer(output)), Scratch("deviation", _outer(output))
+        names = ("mean", "deviation") if self.centered else ("deviation",)
+        return tuple(Scratch(name, _outer(output)) for name in names)

@@ -60,7 +60,7 @@ class OptimizedModel:
 
     def save(self, folder: str | Path) -> None:
         """Write C, library, weights and manifest to a folder, which ``polydl.load`` and C programs take."""
-        copied(self._folder, Path(folder))
+        copied(self._folder, folder)
 
 
 def optimize(
@@ -86,16 +86,17 @@ def optimize(
     ``compare``, the result on random data is compared with that of ONNX Runtime, or of the package onnx itself.
     ``progress`` is told how many of the distinct operators are ready, and of how many.
 
-    Raises SourceError for what is no ONNX model, OptionError for shapes that don't fit it or a name that C can't have,
-    UnsupportedConstructError for an operator that there is no kernel for, and ExecutionError if the results are others.
+    Raises SourceError for what is no ONNX model, OptionError for an option that is not valid, such as shapes that don't
+    fit the model or a name that C can't have, UnsupportedConstructError for an operator that there is no kernel for,
+    and ExecutionError if the results are others.
     """
     function = Naming(name).of("model")
     value_type = value_type_named(element)
+    options = KernelOptions(budget=budget, numerics=numerics, fewer_products=fewer_products, records=records)
     stored = read_model(source)
     shapes = input_shapes(stored, inputs)
     graph = graph_of(shaped(stored, shapes), stored.path)
     machine = Machine.detect(threads=threads)
-    options = KernelOptions(budget=budget, numerics=numerics, fewer_products=fewer_products, records=records)
     kernels = KnownKernels(machine, options, progress)
     lowered = lower(in_mixed_precision(with_values_of(graph, value_type), kernels))
     folder = own_directory()

@@ -12,27 +12,40 @@ import numpy as np
 from polydl.errors import UnsupportedConstructError
 from polydl.models.builder import GraphBuilder
 from polydl.models.elementwise import ParametricRelu
-from polydl.models.epilogue import POWERS, ApplyFunction, Clamp, Exponential, Function, Operation, Scale, Slope, Step
+from polydl.models.epilogue import (
+    POWERS,
+    ApplyFunction,
+    Arithmetic,
+    Clamp,
+    Exponential,
+    Function,
+    Operation,
+    Scale,
+    Slope,
+    Step,
+)
 from polydl.models.fusing import with_steps
-from polydl.models.graph import Graph
+from polydl.models.graph import Array, Graph
 from polydl.models.normalizing import add_group_norm, add_layer_norm, add_reduction, add_softmax
 from polydl.models.translation import (
     NotUnderstoodError,
     add_channelwise,
+    add_chosen,
     add_combined,
+    add_filled,
     add_linear,
     add_product,
+    add_product_and_summand,
     add_with_constant,
     need,
     need_broadcast,
+    repeated,
 )
 from polydl.onnx import rearranging
-from polydl.onnx.nodes import Node, ShapedGraph
-from polydl.onnx.translation import Translation
+from polydl.onnx.nodes import Node, Shape, ShapedGraph
+from polydl.onnx.translation import SOFTMAX_OF_ONE_DIMENSION, Translation, softmax_axis
 from polydl.onnx.windows import add_average_pool, add_conv, add_conv_transpose, add_global, add_max_pool
 
-# From there on, softmax is over one dimension; before, over all from an axis on.
-_SOFTMAX_OF_ONE_DIMENSION = 13
 _CLIP_WITH_OPERANDS = 11
 
 
@@ -96,12 +109,13 @@ def _parametric(t: Translation) -> None:
     add(t.name, shape, ParametricRelu(slope.shape), [value], constants)
 
 
-def _sum(t: Translation) -> None:
+def _of_several(operation: Operation, t: Translation) -> None:
+    """A sum, maximum or minimum of any number of operands."""
     values = [t.value(position) for position in range(len(t.node.inputs))]
     total = values[0]
     for number, value in enumerate(values[1:], 2):
         name = t.name if number == len(values) else t.builder.new_name(f"{t.name}.sum")
-        add_combined(t.builder, name, [total, value], "+")
+        add_combined(t.builder, name, [total, value], operation)
         total = name
     if len(values) == 1:
         t.builder.alias(t.name, total)
@@ -117,8 +131,8 @@ def _reduction(operation: Literal["sum", "mean", "maximum"], t: Translation) -> 
 
 def _softmax(t: Translation, *, logarithm: bool) -> None:
     rank = len(t.shape)
-    axis = int(t.attribute("axis", -1 if t.opset >= _SOFTMAX_OF_ONE_DIMENSION else 1)) % rank
-    if t.opset >= _SOFTMAX_OF_ONE_DIMENSION or axis == rank - 1:
+    axis = softmax_axis(t.node, rank, t.opset)
+    if t.opset >= SOFTMAX_OF_ONE_DIMENSION or axis == rank - 1:
         add_softmax(t.builder, t.name, t.value(), axis, logarithm=logarithm)
         return
     flat, result = t.builder.new_name(f"{t.name}.flat"), t.builder.new_name(f"{t.name}.result")
@@ -128,13 +142,34 @@ def _softmax(t: Translation, *, logarithm: bool) -> None:
 
 
 def _layer_norm(t: Translation) -> None:
+    """Factors and summands are broadcast to the value. Those that vary from row to row get kernels of their own."""
     axis = int(t.attribute("axis", -1)) % len(t.shape)
-    elements = prod(t.shape[axis:])
-    weight, bias = t.numbers(1), t.numbers(2) if t.has(2) else None
-    fits = all(array is None or array.size in (1, elements) for array in (weight, bias))
-    need(fits, f"its constants have not {elements} elements each")
-    dimensions = len(t.shape) - axis
-    add_layer_norm(t.builder, t.name, t.value(), dimensions, weight, bias, float(t.attribute("epsilon", 1e-5)))
+    row, epsilon = t.shape[axis:], float(t.attribute("epsilon", 1e-5))
+    weight, bias = t.numbers(1), t.numbers(2) if t.has(2) else np.zeros(1)
+    need_broadcast(weight.shape, t.shape)
+    need_broadcast(bias.shape, t.shape)
+    weights, biases = _of_each_row(weight, row), _of_each_row(bias, row)
+    if weights is not None and biases is not None:
+        add_layer_norm(t.builder, t.name, t.value(), len(row), weights, biases, epsilon)
+        return
+    normalized, scaled = t.builder.new_name(f"{t.name}.normalized"), t.builder.new_name(f"{t.name}.scaled")
+    add_layer_norm(t.builder, normalized, t.value(), len(row), None, None, epsilon)
+    add_with_constant(t.builder, scaled, normalized, weight, "*", only_use=True, source=t.name)
+    add_with_constant(t.builder, t.name, scaled, bias, "+", only_use=True)
+
+
+def _rms_norm(t: Translation) -> None:
+    axis, weight = int(t.attribute("axis", -1)) % len(t.shape), t.numbers(1)
+    row, epsilon = t.shape[axis:], float(t.attribute("epsilon", 1e-5))
+    need_broadcast(weight.shape, row)
+    weights = np.broadcast_to(weight, row)
+    add_layer_norm(t.builder, t.name, t.value(), len(row), weights, None, epsilon, centered=False)
+
+
+def _of_each_row(array: Array, row: Shape) -> Array | None:
+    """A constant as all rows of that shape have it; None if it varies from row to row."""
+    within = array.shape[max(0, array.ndim - len(row)) :]
+    return np.broadcast_to(array.reshape(within), row) if array.size == prod(within) else None
 
 
 def _group_norm(t: Translation) -> None:
@@ -161,7 +196,7 @@ def _instance_norm(t: Translation) -> None:
 
 
 def _batch_norm(t: Translation) -> None:
-    need(len(t.shape) in (3, 4), "it is not over images")
+    need(len(t.shape) in (2, 3, 4), "it is not over images")
     need(not t.attribute("training_mode", 0), "it is in training mode")
     weight, bias, mean, variance = (t.numbers(position) for position in range(1, 5))
     fits = all(array.shape == (t.shape[1],) for array in (weight, bias, mean, variance))
@@ -183,7 +218,7 @@ def _hard_sigmoid(t: Translation) -> None:
     t.builder.add_element_wise(t.name, [t.value()], [Scale(slope, offset), Clamp(0.0, 1.0)])
 
 
-def _combine(operation: Operation, t: Translation) -> None:
+def _combine(operation: Arithmetic, t: Translation) -> None:
     """A sum, difference, product or quotient."""
     for position in range(2):
         if t.is_constant(position) and not (operation == "/" and position == 0):
@@ -192,10 +227,21 @@ def _combine(operation: Operation, t: Translation) -> None:
     add_combined(t.builder, t.name, [t.value(0), t.value(1)], operation)
 
 
-def _with_constant(operation: Operation, t: Translation, position: int) -> None:
-    array, value = t.numbers(position), t.value(1 - position)
+def _where(t: Translation) -> None:
+    """Two values, or a value and a number, of which a constant condition chooses."""
+    condition = t.constant(0).astype(bool)
+    for position, mask in ((2, ~condition), (1, condition)):
+        if t.is_constant(position) and t.constant(position).size == 1:
+            fill = t.number(position, 0.0)
+            add_filled(t.builder, t.name, t.value(3 - position), mask, fill, t.softmaxes())
+            return
+    add_chosen(t.builder, t.name, condition, t.value(1), t.value(2))
+
+
+def _with_constant(operation: Arithmetic, t: Translation, position: int) -> None:
+    array = t.numbers(position)
+    value = repeated(t.builder, t.name, t.value(1 - position), array.shape)
     shape = t.builder.shape(value)
-    need(t.shape == shape, "its result is larger than its computed operand")
     with np.errstate(divide="ignore"):
         inverse = 1 / array
     scale, shift = {
@@ -224,23 +270,36 @@ def _with_constant(operation: Operation, t: Translation, position: int) -> None:
 
 
 def _matmul(t: Translation) -> None:
-    if not t.is_constant(1):
+    weight: Array = t.numbers(1) if t.is_constant(1) else np.zeros(0)
+    if weight.ndim < 2 or prod(weight.shape[:-2]) > 1:
         add_product(t.builder, t.name, t.value(0), t.value(1))
         return
-    weight = t.numbers(1)
-    if weight.ndim != 2:
-        add_product(t.builder, t.name, t.value(0), t.value(1))
-        return
-    add_linear(t.builder, t.name, t.value(), weight.T, np.zeros(weight.shape[1]))
+    name = t.name if len(t.builder.shape(t.value())) == len(t.shape) else t.builder.new_name(f"{t.name}.linear")
+    weight = weight.reshape(weight.shape[-2:])
+    add_linear(t.builder, name, t.value(), weight.T, np.zeros(weight.shape[1]), source=t.name)
+    if name != t.name:
+        t.builder.add_view(t.name, t.shape, name)
 
 
 def _gemm(t: Translation) -> None:
-    need(not t.attribute("transA", 0), "its first operand is transposed")
-    weight = t.numbers(1) * t.attribute("alpha", 1.0)
-    weight = weight if t.attribute("transB", 0) else weight.T
-    bias = t.numbers(2) * t.attribute("beta", 1.0) if t.has(2) else np.zeros(1)
-    need(bias.size in (1, weight.shape[0]) and prod(bias.shape[:-1]) == 1, "its third operand is no bias")
-    add_linear(t.builder, t.name, t.value(), weight, np.broadcast_to(bias.reshape(-1), weight.shape[:1]))
+    first = _transposed(t, t.value(0), "transA")
+    second: str | Array = t.value(1) if not t.is_constant(1) else t.numbers(1)
+    if isinstance(second, str):
+        second = _transposed(t, second, "transB")
+    elif t.attribute("transB", 0):
+        second = second.T
+    summand = (t.numbers(2) if t.is_constant(2) else t.value(2)) if t.has(2) else None
+    alpha, beta = float(t.attribute("alpha", 1.0)), float(t.attribute("beta", 1.0))
+    add_product_and_summand(t.builder, t.name, first, second, summand, alpha=alpha, beta=beta)
+
+
+def _transposed(t: Translation, value: str, attribute: str) -> str:
+    """A matrix, or its transpose where an attribute says so."""
+    if not t.attribute(attribute, 0):
+        return value
+    turned = t.builder.new_name(f"{t.name}.turned")
+    t.builder.add_transposed(turned, value, (1, 0))
+    return turned
 
 
 def _dropout(t: Translation) -> None:
@@ -279,12 +338,16 @@ _HANDLERS: dict[str, Callable[[Translation], None]] = {
     "Sub": partial(_combine, "-"),
     "Mul": partial(_combine, "*"),
     "Div": partial(_combine, "/"),
-    "Sum": _sum,
+    "Sum": partial(_of_several, "+"),
+    "Max": partial(_of_several, "max"),
+    "Min": partial(_of_several, "min"),
+    "Where": _where,
     "MatMul": _matmul,
     "Gemm": _gemm,
     "Softmax": partial(_softmax, logarithm=False),
     "LogSoftmax": partial(_softmax, logarithm=True),
     "LayerNormalization": _layer_norm,
+    "RMSNormalization": _rms_norm,
     "GroupNormalization": _group_norm,
     "InstanceNormalization": _instance_norm,
     "Concat": rearranging.add_concat,

@@ -73,6 +73,7 @@ def read_model(source: Any) -> StoredModel:
         except _UNREADABLE as error:
             raise _damaged(path, error) from None
         random = _complete(model, Path(path))
+    model = _with_shapes(model, path)
     try:
         onnx.checker.check_model(model)
     except (onnx.checker.ValidationError, ValueError) as error:
@@ -91,6 +92,30 @@ def _check_data_is_there(model: Any, path: str) -> None:
         if not Path(location).exists():
             text = f"it was read without its weights: {tensor.name!r} is in the file {location}"
             raise SourceError(text, file=path, remedy="pass the model's path, or load it with its data")
+
+
+def _with_shapes(model: Any, path: str) -> Any:
+    """A model with the shapes of its outputs, which files may leave out. Raises SourceError where none follows."""
+    if not _without_shape(model):
+        return model
+    try:
+        inferred = onnx.shape_inference.infer_shapes(model, data_prop=True)
+    except Exception as error:
+        # Nothing of it is checked yet.
+        raise _damaged(path, error) from None
+    for name in _without_shape(inferred):
+        text = f"the output {name!r} has no shape there, and none follows from its nodes"
+        raise SourceError(text, file=path, remedy="export it with the shapes of its outputs, or cut it before them")
+    return inferred
+
+
+def _without_shape(model: Any) -> list[str]:
+    """Names of outputs that are tensors, or of no known type, and have no shape."""
+    kinds = [(each.name, each.type) for each in model.graph.output]
+    return [
+        name for name, kind in kinds
+        if kind.WhichOneof("value") in (None, "tensor_type") and not kind.tensor_type.HasField("shape")
+    ]  # fmt: skip
 
 
 def _named(model: Any) -> Any:

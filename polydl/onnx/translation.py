@@ -14,6 +14,14 @@ from polydl.models.rearranging import add_given
 from polydl.models.translation import need
 from polydl.onnx.nodes import Node, Shape, ShapedGraph
 
+# From there on, softmax is over one dimension; before, over all from an axis on.
+SOFTMAX_OF_ONE_DIMENSION = 13
+
+
+def softmax_axis(node: Node, rank: int, opset: int) -> int:
+    """The dimension of a softmax, or the first of them."""
+    return int(node.attributes.get("axis", -1 if opset >= SOFTMAX_OF_ONE_DIMENSION else 1)) % rank
+
 
 class Translation:
     """``uses`` says how often each value of the graph is needed."""
@@ -80,11 +88,12 @@ class Translation:
         return tuple(sorted({axis % rank for axis in given})) if given else tuple(range(rank))
 
     def number(self, position: int, default: float) -> float:
-        """A constant operand of one element."""
+        """A constant operand of one element, of any type of numbers."""
         if not self.has(position):
             return default
-        array = self.numbers(position)
-        need(array.size == 1, f"operand {position + 1} is no number")
+        array = self.constant(position)
+        numeric = np.issubdtype(array.dtype, np.integer) or np.issubdtype(array.dtype, np.floating)
+        need(array.size == 1 and numeric, f"operand {position + 1} is no number")
         return float(array.flat[0])
 
     def constant(self, position: int) -> Array:
@@ -97,6 +106,12 @@ class Translation:
         array = self.constant(position)
         need(array.dtype == np.float32, f"operand {position + 1} is of type {array.dtype}")
         return array.astype(np.float64)
+
+    def softmaxes(self) -> list[int] | None:
+        """The dimensions of the softmaxes that the first output goes into; None if it goes into anything else."""
+        users = [node for node in self._graph.nodes if self.name in node.inputs]
+        alone = self.name not in self._graph.outputs and all(user.operator == "Softmax" for user in users)
+        return [softmax_axis(user, len(self.shape), self.opset) for user in users] if alone else None
 
     def is_only_use(self, value: str) -> bool:
         """Whether nothing else needs a value."""

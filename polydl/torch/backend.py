@@ -14,10 +14,13 @@ from weakref import ref
 import torch
 
 from polydl.errors import OptionError, PolydlError
+from polydl.models.kernels import KernelOptions
+from polydl.models.rounding import value_type_named
 from polydl.torch.model import optimize
 from polydl.torch.shared_memory import separate_results
 
-_OPTIONS = ("threads", "budget", "numerics", "fewer_products", "element", "records", "compare", "progress")
+_OF_KERNELS = ("budget", "numerics", "fewer_products", "records")
+_OPTIONS = ("threads", *_OF_KERNELS, "element", "compare", "progress")
 
 
 class _Frozen(torch.nn.Module):  # type: ignore[misc]
@@ -130,7 +133,7 @@ def compile_graph(
 ) -> Callable[..., Any]:
     """The backend. Each instance of the model gets a program with its parameters as they are at a call.
 
-    ``options`` are those of ``polydl.torch.optimize``. Raises OptionError for others.
+    ``options`` are those of ``polydl.torch.optimize``. Raises OptionError for others, and for one that is not valid.
 
     PyTorch runs the graph itself, with a warning that says why, where gradients are needed, sizes are symbols, or
     polydl refuses it.
@@ -139,6 +142,9 @@ def compile_graph(
     for name in given:
         if name not in _OPTIONS:
             raise OptionError(f"backend 'polydl' has no option {name!r}", remedy=f"use some of {', '.join(_OPTIONS)}")
+    # Here, since an error of ``optimize`` leaves the graph to PyTorch.
+    KernelOptions(**{name: given[name] for name in _OF_KERNELS if name in given})
+    value_type_named(given.get("element", "float"))
     constants = [number for number, each in enumerate(example_inputs) if _is_constant(each)]
     if torch.is_grad_enabled() and any(
         isinstance(each, torch.Tensor) and each.requires_grad for each in example_inputs

@@ -86,7 +86,7 @@ def exported(model: torch.nn.Module, example: Arguments) -> Exported:
             program = functional(torch.export.export(model, positional, named), is_known)
     except Exception as error:
         first = _first_line(error)
-        _check_examples(model, example)
+        _check_results(model, results_on(model, example))
         raise UnsupportedConstructError(
             f"torch.export can't make a graph of {type(model).__name__}: {first}",
             remedy='torch.compile(model, backend="polydl") takes its parts without control flow on data',
@@ -130,16 +130,31 @@ def _check(model: torch.nn.Module, example: Arguments) -> None:
             _check_tensor(f"example input {number}", value)
 
 
-def _check_examples(model: torch.nn.Module, example: Arguments) -> None:
-    """Raises ArgumentError if the model itself fails on them."""
+def results_on(model: torch.nn.Module, example: Arguments) -> Any:
+    """What PyTorch computes for examples. Raises ArgumentError if the model itself fails on them."""
+    try:
+        trial = copy.deepcopy(model)
+    except Exception:
+        # It can't be copied, and may change.
+        trial = model
     try:
         with torch.no_grad():
-            copy.deepcopy(model)(*example.positional, **example.named)
+            return trial(*example.positional, **example.named)
     except Exception as error:
         raise ArgumentError(
             f"{type(model).__name__} fails on the example inputs: {_first_line(error)}",
             remedy="pass inputs that the model takes",
         ) from error
+
+
+def _check_results(model: torch.nn.Module, results: Any) -> None:
+    """Raises UnsupportedConstructError for a result that is of a type of the model's own."""
+    known = (torch.Tensor, int, float, complex, str, type(None))
+    for each in pytree.tree_leaves(results):
+        if not isinstance(each, known):
+            text = f"{type(model).__name__} returns a value of type {type(each).__name__}, unknown to torch.export"
+            remedy = "return tuples, lists or dictionaries, or register the type: torch.export.register_dataclass"
+            raise UnsupportedConstructError(text, remedy=remedy)
 
 
 def _first_line(error: Exception) -> str:

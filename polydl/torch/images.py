@@ -88,7 +88,7 @@ def add_conv_transpose(t: Translation) -> None:
 def add_batch_norm(t: Translation) -> None:
     """Batch normalization by stored statistics: a factor and a term a channel. Raises NotUnderstoodError for others."""
     value, mean, variance = t.value("input"), t.parameter("running_mean"), t.parameter("running_var")
-    need(len(t.shape) in (3, 4), "it is not over images")
+    need(len(t.shape) in (2, 3, 4), "it is not over images")
     need(mean is not None and variance is not None, "its statistics are those of its input")
     assert mean is not None
     assert variance is not None

@@ -29,7 +29,7 @@ from polydl.models.rounding import value_type_named, with_values_of
 from polydl.models.verdicts import find, keep
 from polydl.torch.comparison import kept_for_speed, whole_seconds
 from polydl.torch.decisions import TimingVerdict, question
-from polydl.torch.export import Arguments, Exported, exported
+from polydl.torch.export import Arguments, Exported, exported, results_on
 from polydl.torch.functional import depends_on_order
 from polydl.torch.report import Report, accuracy_of
 from polydl.torch.running import ForeignStep, NativeStep, in_order_of, in_words, is_plain, register, run_program
@@ -65,7 +65,9 @@ class OptimizedModel:
         self._programs = tuple(programs)
         self._folders = tuple(folders)
         self._report = report
-        names = tuple(node.name for node in program.inputs)
+        #: the inputs that are no numbers, which are those of programs
+        self._tensors = [place for place, wanted in enumerate(self._expected) if isinstance(wanted, torch.Tensor)]
+        names = tuple(program.inputs[place].name for place in self._tensors)
         results = tuple(getattr(each, "name", None) for each in program.outputs)
         #: the step that is the whole model
         self._whole = None
@@ -92,7 +94,7 @@ class OptimizedModel:
         """Raises ArgumentError for inputs of another number, shape, type or device, or that need gradients."""
         given = self._checked(Arguments.bound(self._signature, inputs, named))
         if self._whole is not None:
-            results = run_program(self._whole, given)
+            results = run_program(self._whole, [given[place] for place in self._tensors])
             return pytree.tree_unflatten(results, self._form)
         values: dict[str, Any] = dict(self._known)
         for node, value, wanted in zip(self._inputs, given, self._expected, strict=True):
@@ -164,7 +166,7 @@ class OptimizedModel:
     def save(self, folder: str | Path) -> None:
         """Write C, library, weights and manifest to a folder, which ``polydl.load`` and C programs take.
 
-        Raises OptionError if operators remain that only PyTorch has.
+        Raises OptionError if operators remain that only PyTorch has, and for what is no folder's name.
         """
         if self._whole is None:
             kept = ", ".join(dict.fromkeys(each.operator for each in self._report.kept))
@@ -172,7 +174,7 @@ class OptimizedModel:
             raise OptionError(
                 f"the model needs PyTorch for {kept}", remedy="save the parts that need none as models of their own"
             )
-        copied(self._folders[0], Path(folder))
+        copied(self._folders[0], folder)
 
 
 def _values_of_now(program: Exported, steps: Sequence[NativeStep | ForeignStep]) -> dict[str, torch.Tensor]:
@@ -214,9 +216,10 @@ def optimize(
     in float, and stays there if that is faster and makes the whole model faster; with ``records``, that is measured
     once. ``progress`` is told how many of the distinct operators are ready, and of how many.
 
-    Raises OptionError within ``torch.autocast`` and for a model in training mode, of another type than float or on
-    another device, ArgumentError for examples that it fails on, UnsupportedConstructError for one that PyTorch
-    can't export, and ExecutionError if the results are others. Operators that are not understood stay PyTorch's.
+    Raises OptionError for an option that is not valid, within ``torch.autocast``, and for a model in training mode, of
+    another type than float or on another device, ArgumentError for examples that it fails on,
+    UnsupportedConstructError for one that PyTorch can't export, and ExecutionError if the results are others. Operators
+    that are not understood stay PyTorch's.
     """
     if not isinstance(model, torch.nn.Module):
         raise OptionError(
@@ -225,11 +228,11 @@ def optimize(
     if isinstance(model, torch.jit.ScriptModule):
         raise OptionError("the model is one of TorchScript", remedy="pass the Module that it was made from")
     value_type = value_type_named(element)
+    options = KernelOptions(budget=budget, numerics=numerics, fewer_products=fewer_products, records=records)
     signature = inspect.signature(model.forward)
     given = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else tuple(example_inputs)
     example = Arguments.bound(signature, given, example_keywords or {})
     machine = Machine.detect(threads=threads)
-    options = KernelOptions(budget=budget, numerics=numerics, fewer_products=fewer_products, records=records)
     program = exported(model, example)
 
     known = KnownKernels(machine, options, progress)
@@ -295,8 +298,14 @@ def _decided(
 
 
 def _right(model: torch.nn.Module, example: Arguments, fast: OptimizedModel, value_type: ValueType) -> OptimizedModel:
-    """The optimized model with its errors in the report. Raises ExecutionError if its results are others."""
+    """The optimized model with its errors in the report.
+
+    Raises ExecutionError if its results are others, and ArgumentError if the model itself fails on the examples.
+    """
     accuracy = accuracy_of(model, example, fast, value_type)
+    if accuracy is None:
+        # Either it takes no doubles, or nothing at all.
+        results_on(model, example)
     least, times = _MOST[value_type]
     if accuracy is not None and not accuracy.error <= max(least, times * accuracy.library_error):
         text = f"the results differ from the model's in double by {accuracy.error:.2g}"

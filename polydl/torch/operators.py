@@ -11,20 +11,23 @@ import torch
 from torch.fx import Node
 
 from polydl.models.builder import GraphBuilder
-from polydl.models.elementwise import Masked, ParametricRelu
-from polydl.models.epilogue import FUNCTIONS, POWERS, ApplyFunction, Clamp, Exponential, Operation, Scale, Slope, Step
+from polydl.models.elementwise import ParametricRelu
+from polydl.models.epilogue import FUNCTIONS, POWERS, ApplyFunction, Arithmetic, Clamp, Exponential, Scale, Slope, Step
 from polydl.models.graph import Array
 from polydl.models.normalizing import add_layer_norm, add_reduction, add_softmax
+from polydl.models.rearranging import add_given, add_repeated
 from polydl.models.translation import (
     NO_WEIGHT,
     NotUnderstoodError,
     add_attention,
+    add_chosen,
     add_combined,
+    add_filled,
     add_linear,
     add_product,
+    add_product_and_summand,
     add_with_constant,
     need,
-    need_broadcast,
 )
 from polydl.torch import images, rearranging
 from polydl.torch.translation import Parameters, Translation
@@ -100,7 +103,7 @@ def _power(t: Translation) -> None:
     _add_steps(t, ApplyFunction(function))
 
 
-def _combine(operation: Operation) -> Callable[[Translation], None]:
+def _combine(operation: Arithmetic) -> Callable[[Translation], None]:
     def add(t: Translation) -> None:
         if operation in ("+", "-"):
             need(t.argument("alpha") == 1, "alpha is not 1")
@@ -131,12 +134,19 @@ def _combine(operation: Operation) -> Callable[[Translation], None]:
     return add
 
 
+def _extreme(operation: Literal["max", "min"]) -> Callable[[Translation], None]:
+    def add(t: Translation) -> None:
+        add_combined(t.builder, t.name, [t.value("self"), t.value("other")], operation)
+
+    return add
+
+
 def _need_rows(constant: Array) -> None:
     """Softmax of nothing but minus infinity is no number, or none where it is attention, and kernels know none."""
     need(not np.any(np.all(constant == -math.inf, axis=-1 if constant.ndim else None)), "it leaves nothing of a row")
 
 
-def _with_number(operation: Operation, other: float) -> Step:
+def _with_number(operation: Arithmetic, other: float) -> Step:
     need(operation != "/" or other != 0, "it divides by 0")
     match operation:
         case "+":
@@ -159,24 +169,41 @@ def _is_softmax(node: Node) -> bool:
     return getattr(node.target, "__name__", "") in ("softmax.int", "_softmax.default")
 
 
+def _softmaxes(t: Translation) -> list[int] | None:
+    """The dimensions of the softmaxes that the result goes into; None if it goes into anything else."""
+    return [user.args[1] for user in t.node.users] if all(map(_is_softmax, t.node.users)) else None
+
+
 def _masked_fill(t: Translation) -> None:
     mask, fill = t.parameter("mask"), float(t.argument("value"))
     assert mask is not None
-    value, name = t.value("self"), t.name
-    need_broadcast(mask.shape, t.builder.shape(value))
-    need(fill < math.inf, "what it writes is no number")
-    if fill <= NO_WEIGHT:
-        need(
-            all(_is_softmax(user) for user in t.node.users),
-            "what it writes is infinite, or nearly so, and goes into more than softmax",
-        )
-        # Softmax of nothing but minus infinity is no number.
-        full = np.broadcast_to(mask != 0, t.shape)
-        some = all(not full.all(axis=user.args[1]).any() for user in t.node.users)
-        need(some or fill > -math.inf, "it leaves nothing of a row")
-        fill = NO_WEIGHT
-    constants = [t.builder.constant(f"{name}.mask", mask != 0)]
-    t.builder.add_rows(name, t.shape, Masked(fill, mask.shape), [value], constants)
+    add_filled(t.builder, t.name, t.value("self"), mask != 0, fill, _softmaxes(t))
+
+
+def _where(t: Translation) -> None:
+    """Two values, or a value and a number, of which a constant condition chooses."""
+    constant = t.parameter("condition")
+    assert constant is not None
+    condition = constant != 0
+    for name, kept, mask in (("other", "self", ~condition), ("self", "other", condition)):
+        fill = t.number(name)
+        if fill is not None:
+            add_filled(t.builder, t.name, t.value(kept), mask, fill, _softmaxes(t))
+            return
+    add_chosen(t.builder, t.name, condition, t.value("self"), t.value("other"))
+
+
+def _filled(fill: float | str) -> Callable[[Translation], None]:
+    """A number, or that of an argument, in each element of the result."""
+
+    def add(t: Translation) -> None:
+        number = t.builder.new_name(f"{t.name}.number")
+        value = float(t.argument(fill)) if isinstance(fill, str) else fill
+        need(math.isfinite(value), "its elements are no numbers")
+        add_given(t.builder, number, np.full((1,) * len(t.shape), value))
+        add_repeated(t.builder, t.name, number, t.shape)
+
+    return add
 
 
 def _reduction(operation: Literal["sum", "mean", "maximum"]) -> Callable[[Translation], None]:
@@ -208,19 +235,35 @@ def _product(second: str) -> Callable[[Translation], None]:
     return add
 
 
+def _addmm(t: Translation) -> None:
+    second, summand = (t.parameter(name) if t.is_parameter(name) else t.value(name) for name in ("mat2", "self"))
+    assert second is not None
+    alpha, beta = float(t.argument("alpha")), float(t.argument("beta"))
+    need(not isinstance(second, str) or len(t.builder.shape(second)) == 2, "its second operand is no matrix")
+    add_product_and_summand(t.builder, t.name, t.value("mat1"), second, summand, alpha=alpha, beta=beta)
+
+
+def _attention_mask(t: Translation) -> str | Array | None:
+    """A value that is added to the scores, or a constant; of one of type bool, what is false leaves no weight."""
+    if t.argument("attn_mask") is None:
+        return None
+    if not t.is_parameter("attn_mask"):
+        return t.value("attn_mask")
+    mask = t.parameter("attn_mask")
+    assert mask is not None
+    summand: Array = np.where(mask != 0, 0.0, -math.inf) if t.type_of("attn_mask") == torch.bool else mask
+    _need_rows(summand)
+    return np.maximum(summand, NO_WEIGHT)
+
+
 def _attention(t: Translation) -> None:
     need(t.argument("dropout_p") == 0, "it drops elements")
     need(not t.argument("enable_gqa"), "its queries come in groups")
-    scale, mask = t.argument("scale"), t.argument("attn_mask")
-    query = t.value("query")
-    if mask is not None and t.is_parameter("attn_mask"):
-        values = t.parameter("attn_mask")
-        assert values is not None
-        _need_rows(values)
+    scale, query = t.argument("scale"), t.value("query")
     add_attention(
         t.builder, t.name, query, t.value("key"), t.value("value"),
         scale=1.0 / math.sqrt(t.builder.shape(query)[-1]) if scale is None else float(scale),
-        mask=None if mask is None else t.value("attn_mask"), causal=bool(t.argument("is_causal")),
+        mask=_attention_mask(t), causal=bool(t.argument("is_causal")),
     )  # fmt: skip
 
 
@@ -235,6 +278,14 @@ def _softmax(*, logarithm: bool) -> Callable[[Translation], None]:
 def _layer_norm(t: Translation) -> None:
     weight, bias, dimensions = t.parameter("weight"), t.parameter("bias"), len(t.argument("normalized_shape"))
     add_layer_norm(t.builder, t.name, t.value("input"), dimensions, weight, bias, float(t.argument("eps")))
+
+
+def _rms_norm(t: Translation) -> None:
+    epsilon = t.argument("eps")
+    add_layer_norm(
+        t.builder, t.name, t.value("input"), len(t.argument("normalized_shape")), t.parameter("weight"), None,
+        torch.finfo(torch.float32).eps if epsilon is None else float(epsilon), centered=False,
+    )  # fmt: skip
 
 
 def _embedding(t: Translation) -> None:
@@ -285,6 +336,12 @@ _HANDLERS: dict[str, Callable[[Translation], None]] = {
     **dict.fromkeys(("mul.Tensor", "mul.Scalar"), _combine("*")),
     **dict.fromkeys(("div.Tensor", "div.Scalar", "div.Tensor_mode"), _combine("/")),
     "rsub.Scalar": _subtract_from_number,
+    **dict.fromkeys(("maximum.default", "max.other"), _extreme("max")),
+    **dict.fromkeys(("minimum.default", "min.other"), _extreme("min")),
+    **dict.fromkeys(("where.self", "where.ScalarOther", "where.ScalarSelf"), _where),
+    **dict.fromkeys(("zeros_like.default", "new_zeros.default"), _filled(0.0)),
+    **dict.fromkeys(("ones_like.default", "new_ones.default"), _filled(1.0)),
+    **dict.fromkeys(("full_like.default", "new_full.default"), _filled("fill_value")),
     "masked_fill.Scalar": _masked_fill,
     **dict.fromkeys(("mean.dim", "mean.default"), _reduction("mean")),
     **dict.fromkeys(("sum.dim_IntList", "sum.default"), _reduction("sum")),
@@ -308,10 +365,12 @@ _HANDLERS: dict[str, Callable[[Translation], None]] = {
     "linear.default": _linear,
     "matmul.default": _product("other"),
     **dict.fromkeys(("mm.default", "bmm.default"), _product("mat2")),
+    "addmm.default": _addmm,
     "scaled_dot_product_attention.default": _attention,
     **dict.fromkeys(("softmax.int", "_softmax.default"), _softmax(logarithm=False)),
     **dict.fromkeys(("log_softmax.int", "_log_softmax.default"), _softmax(logarithm=True)),
     "layer_norm.default": _layer_norm,
+    "rms_norm.default": _rms_norm,
     "embedding.default": _embedding,
 }
 

@@ -29,6 +29,10 @@ def add_getitem(t: Translation) -> None:
     if part in t.builder:
         t.builder.alias(t.name, part)
         return
+    results = source.meta["val"]
+    several = range(len(results)) if isinstance(results, list | tuple) else ()
+    known = [source.name, *(part_name(source, each) for each in several)]
+    need(any(name in t.builder for name in known), "the operator that it takes a result of stays PyTorch's")
     need(index == 0 and source.name in t.builder, "a further result is used")
     t.builder.alias(t.name, source.name)
 

@@ -140,10 +140,11 @@ def _whole(
 ) -> tuple[tuple[Node, ...], tuple[Node, ...]] | None:
     """A model's inputs and results in its own order, if these nodes are all that it computes.
 
-    None where others compute a part of it, and where an input is no tensor of floats or a result is not computed: a
-    program can't stand for such a model.
+    Numbers among the inputs are known. None where others compute a part of it, and where an input is a tensor of
+    another type than float or a result is not computed: a program can't stand for such a model.
     """
-    inputs = tuple(node for node in nodes if node.op == "placeholder" and node.name not in parameters)
+    places = [node for node in nodes if node.op == "placeholder" and node.name not in parameters]
+    inputs = tuple(node for node in places if isinstance(node.meta["val"], torch.Tensor))
     outputs = tuple(next(node for node in nodes if node.op == "output").args[0])
     if any(node.op == "call_function" and node not in inside for node in nodes) or any(
         each not in inside for each in outputs

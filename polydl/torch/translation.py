@@ -92,6 +92,18 @@ class Translation:
         node = self.argument(name)
         return isinstance(node, Node) and node.name in self._parameters
 
+    def type_of(self, name: str) -> torch.dtype:
+        """The type of an argument's elements."""
+        dtype: torch.dtype = self.argument(name).meta["val"].dtype
+        return dtype
+
+    def number(self, name: str) -> float | None:
+        """An argument that is a number, or a parameter of one element and no dimension; None for any other."""
+        value = self.argument(name)
+        if self.is_parameter(name) and not self.parameter_of(value, name).shape:
+            return float(self.parameter_of(value, name))
+        return None if isinstance(value, Node) else float(value)
+
     def parameter(self, name: str) -> Array | None:
         """A parameter of the model in double, None if the argument is None."""
         node = self.argument(name)
