@@ -231,7 +231,7 @@ def test_the_lines_that_are_shown_work_in_the_folder_alone(tmp_path: Path) -> No
     )
     alone = ("env", "-u", "OMP_PROC_BIND")
     ran(folder, *alone, "sh", "-c", with_pkg_config)
-    ran(folder, *alone, "./program")
+    ran(tmp_path, *alone, str(folder / "program"))
     (folder / "program").unlink()
     result.files["library"].unlink()
     for line in lines:
@@ -241,6 +241,21 @@ def test_the_lines_that_are_shown_work_in_the_folder_alone(tmp_path: Path) -> No
     assert {line.split()[-1] for line in exported.splitlines()} == {
         "product", "product_missing", "product_release", "__tvm_ffi_product",
     }  # fmt: skip
+
+
+def test_headers_of_the_source_are_named_where_the_function_needs_them(tmp_path: Path) -> None:
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "sizes.h").write_text("#define N 16\n")
+    source = PRODUCT.replace("int n, ", "").replace("void product", '#include "sizes.h"\nvoid product')
+    (tmp_path / "product.c").write_text(source.replace("[n]", "[N]").replace("< n", "< N"))
+    options = {"include_directories": [tmp_path / "own"], "microkernel": "c", "max_variants": 1}
+    result = optimized(tmp_path / "product.c", tmp_path / "out", **options)
+    text, declared = ((tmp_path / "out" / name).read_text() for name in ("README.txt", "product_polydl.h"))
+    assert "the function, for a C compiler and headers of the source (-I)" in text
+    assert text.count(f"-I{tmp_path / 'own'}") == 2
+    assert "Tuned for" in declared
+    assert str(tmp_path) not in declared
+    assert result.files["c"].exists()
 
 
 SGEMM = """\

@@ -38,11 +38,18 @@ _WAITING = (
 )
 
 
-def prototype(scop: Scop, exported: str = "") -> str:
-    """The function's, under its own name or the one that it is exported under."""
+def prototype(scop: Scop, exported: str = "", *, sized: bool = True) -> str:
+    """The function's, under its own name or the one that it is exported under.
+
+    Without ``sized`` extents are the numbers that they are made for, also where other parameters give them.
+    """
     function = scop.function
-    parameters = ", ".join(parameter.declaration for parameter in function.parameters) or "void"
+    parameters = ", ".join(_declared(parameter, sized) for parameter in function.parameters) or "void"
     return f"{function.return_type} {exported or function.name}({parameters})"
+
+
+def _declared(parameter: Parameter, sized: bool) -> str:
+    return parameter.sized if sized and parameter.sized else parameter.declaration
 
 
 def prepared_parameters(scop: Scop) -> tuple[Parameter, ...]:
@@ -50,9 +57,12 @@ def prepared_parameters(scop: Scop) -> tuple[Parameter, ...]:
     return tuple(each for each in scop.function.parameters if each.array in scop.constants or each.value is not None)
 
 
-def with_buffer(parameters: Sequence[Parameter], buffer: str) -> str:
-    """C's parameters, with one more for the buffer of prepared constants."""
-    return ", ".join([*(parameter.declaration for parameter in parameters), buffer])
+def with_buffer(parameters: Sequence[Parameter], buffer: str, *, sized: bool = True) -> str:
+    """C's parameters, with one more for the buffer of prepared constants.
+
+    Without ``sized`` extents are numbers, as in ``prototype``.
+    """
+    return ", ".join([*(_declared(parameter, sized) for parameter in parameters), buffer])
 
 
 def _prepared_calls(scop: Scop, plain: Interface, memory: KeptMemory) -> PreparedCalls | None:
@@ -60,11 +70,15 @@ def _prepared_calls(scop: Scop, plain: Interface, memory: KeptMemory) -> Prepare
         return None
     taken = any(parameter.name == "prepared" for parameter in scop.function.parameters)
     name = "polydl_prepared" if taken else "prepared"
-    return PreparedCalls(
-        f"void {plain.prepare}({with_buffer(prepared_parameters(scop), f'void *{name}')})",
-        f"{scop.function.return_type} {plain.run}({with_buffer(scop.function.parameters, f'const void *{name}')})",
-        memory.prepared,
+    constants, every = prepared_parameters(scop), scop.function.parameters
+    (prepare, run), for_cplusplus = (
+        (
+            f"void {plain.prepare}({with_buffer(constants, f'void *{name}', sized=sized)})",
+            f"{scop.function.return_type} {plain.run}({with_buffer(every, f'const void *{name}', sized=sized)})",
+        )
+        for sized in (True, False)
     )
+    return PreparedCalls(prepare, run, memory.prepared, for_cplusplus)
 
 
 def interface(
@@ -106,6 +120,7 @@ def interface(
             Clause("Memory", _memory(plain, memory, kept)),
         ),
         _prepared_calls(scop, plain, memory),
+        prototype(scop, exported, sized=False),
     )
 
 
@@ -170,6 +185,8 @@ def _threads(memory: KeptMemory, threads: Threads) -> str:
             "On as many threads as OpenMP is told to use (OMP_NUM_THREADS, omp_set_num_threads); within a parallel "
             f"region of the caller on one, unless OMP_MAX_ACTIVE_LEVELS is more than one. {_WAITING}"
         )
+    if threads.used or threads.dealt:
+        where += " A child of fork must not call the function if its parent has: OpenMP's threads are missing there."
     if threads.numbered:
         where += " Where the source's own directives say how many (num_threads), that many run."
     if threads.chosen:
@@ -208,10 +225,18 @@ def _steps(content: Interface) -> list[str]:
     return [
         "/* The same in two steps: the constants are prepared once, in a buffer of the caller's, and used often. */",
         f"size_t {content.prepared_bytes}(void);",
-        f"{_for_both(content.prepared.prepare)};",
-        f"{_for_both(content.prepared.run)};",
+        *_declarations(content.prepared.prepare, content.prepared.for_cplusplus[0]),
+        *_declarations(content.prepared.run, content.prepared.for_cplusplus[1]),
         "",
     ]
+
+
+def _declarations(prototype: str, for_cplusplus: str) -> list[str]:
+    """The lines that declare a function, whose prototype C++ may take otherwise than C."""
+    plain, other = _for_both(prototype), _for_both(for_cplusplus or prototype)
+    if plain == other:
+        return [f"{plain};"]
+    return ["#ifdef __cplusplus", f"{other};", "#else", f"{plain};", "#endif"]
 
 
 def _for_both(declared: str) -> str:
@@ -237,7 +262,8 @@ def header(content: Interface) -> str:
             clause.text, _WIDTH, initial_indent=f"{clause.topic:{len(indent)}}", subsequent_indent=indent
         )
     ]
-    declared = _for_both(content.prototype)
+    declared = _declarations(content.prototype, content.for_cplusplus)
+    has_bool = re.search(r"\bbool\b", " ".join(declared))
     lines = [
         f"#ifndef {guard}",
         f"#define {guard}",
@@ -247,12 +273,12 @@ def header(content: Interface) -> str:
         " */",
         "",
         *(["#include <stddef.h>", ""] if content.prepared is not None else []),
-        *(["#ifndef __cplusplus", "#include <stdbool.h>", "#endif", ""] if re.search(r"\bbool\b", declared) else []),
+        *(["#ifndef __cplusplus", "#include <stdbool.h>", "#endif", ""] if has_bool else []),
         "#ifdef __cplusplus",
         'extern "C" {',
         "#endif",
         "",
-        f"{declared};",
+        *declared,
         "",
         *_steps(content),
         "/* Frees what the calling thread keeps. Its next call allocates it again. */",

@@ -190,7 +190,7 @@ class KernelCode:
     def declared(self) -> tuple[str, ...]:
         """C that declares functions of the C library as loops with vectors need them."""
         scop = self.applied.scop
-        square_roots = () if self.applied.keeps_products else roots(scop, called(scop.statements))
+        square_roots = roots(scop, called(scop.statements)) if self.applied.reassociate else ()
         return (*square_roots, *prototypes(self.vector_functions))
 
     @cached_property

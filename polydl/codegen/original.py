@@ -98,4 +98,4 @@ def include_flags(scop: Scop) -> tuple[str, ...]:
     directories = [*scop.include_directories]
     if '#include "' in scop.source:
         directories.insert(0, str(Path(scop.file).resolve().parent))
-    return tuple(f"-I{directory}" for directory in directories)
+    return tuple(f"-I{directory}" for directory in dict.fromkeys(directories))

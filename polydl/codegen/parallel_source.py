@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
+from polydl.ir.variant import Variant
 from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
 from polydl.poly.iterations import in_one_iteration
@@ -144,6 +145,11 @@ def own_threads(scop: Scop, threads: int) -> int:
         shared = int(collapsed.group(1)) if collapsed is not None else 1
         most = max(most, min(threads, math.prod(counts[:shared])) if len(counts) >= shared else threads)
     return most
+
+
+def variant_threads(scop: Scop, variant: Variant, threads: int) -> int:
+    """How many of ``threads`` a variant of the nest runs on: all of them where it, or the source around it, has any."""
+    return threads if variant.threaded or makes_threads(scop, inside=False) else 1
 
 
 def makes_threads(scop: Scop, *, inside: bool) -> bool:

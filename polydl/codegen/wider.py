@@ -68,7 +68,10 @@ def wider(scop: Scop) -> Scop | None:
     if not any(array.element in _WIDER for array in scop.arrays):
         return None
     function = scop.function
-    parameters = tuple(replace(each, declaration=widened(scop, each.declaration)) for each in function.parameters)
+    parameters = tuple(
+        replace(each, declaration=widened(scop, each.declaration), sized=widened(scop, each.sized))
+        for each in function.parameters
+    )
     return replace(
         scop,
         source=widened(scop, scop.source),

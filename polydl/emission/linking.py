@@ -13,7 +13,7 @@ from polydl.ir.kernel import KernelSource
 
 _WIDTH = 100
 _OPENMP = "-fopenmp"
-_PKG_CONFIG = "$(PKG_CONFIG_PATH=. pkg-config --cflags --libs {})"
+_PKG_CONFIG = "$(PKG_CONFIG_PATH=$PWD pkg-config --cflags --libs {})"
 
 
 def lines(kernel: KernelSource, toolchain: Toolchain, names: Mapping[FileKind, Path]) -> dict[str, str]:
@@ -98,9 +98,11 @@ def readme(
             clause.text, _WIDTH, initial_indent=f"{clause.topic:{indent}}", subsequent_indent=" " * indent
         )
     ]
-    needed = ", ".join(each.archive.name for each in kernel.static_libraries)
+    needed = [each.archive.name for each in kernel.static_libraries]
+    if any(flag.startswith("-I") for flag in kernel.compile_flags):
+        needed.append("headers of the source (-I)")
     files = [
-        (names["c"].name, f"the function, for a C compiler and {needed or 'nothing else'}"),
+        (names["c"].name, f"the function, for a C compiler and {', '.join(needed) or 'nothing else'}"),
         (names["header"].name, "its declaration, for C and C++"),
         (names["library"].name, "the same, compiled"),
         (names["cmake"].name, "the package for CMake"),

@@ -19,12 +19,14 @@ class Clause:
 class PreparedCalls:
     """The two functions that do what the kernel's does, in two steps, and how large the buffer between them is."""
 
-    #: of the function that fills the buffer, without a semicolon
+    #: of the function that fills the buffer, as C takes it, without a semicolon
     prepare: str
-    #: of the function that takes it, without a semicolon
+    #: of the function that takes the buffer, likewise
     run: str
     #: of the buffer
     bytes: int
+    #: ``prepare`` and ``run`` as C++ takes them, which has no extents that depend on parameters
+    for_cplusplus: tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -33,12 +35,14 @@ class Interface:
 
     #: name of the function
     function: str
-    #: of the function, without a semicolon
+    #: of the function, as C takes it, without a semicolon
     prototype: str
     #: what callers must know, for the header's comment
     clauses: tuple[Clause, ...] = ()
     #: None unless the nest has constants
     prepared: PreparedCalls | None = None
+    #: ``prototype`` as C++ takes it; "" where it is the same
+    for_cplusplus: str = ""
 
     @property
     def prepare(self) -> str:

@@ -50,15 +50,25 @@ REORDERED = Rounding("products")
 UNKNOWN = Rounding("nothing", inf)
 # What tile registers, and kernels like theirs, do to operands of 16 bits, and instructions that round to such results.
 FLUSHED = "numbers below 1.2e-38 as zeros"
+#: What is said of a nest without floating-point numbers.
+INTEGERS = "integers alone, of which nothing is rounded"
 
 
 def in_words(
-    level: Numerics, rounding: Rounding, vector_functions: Sequence[str] = (), *, flushes: bool = False
+    level: Numerics,
+    rounding: Rounding,
+    vector_functions: Sequence[str] = (),
+    *,
+    flushes: bool = False,
+    rounds: bool = True,
 ) -> str:
     """What code of this level does to sums, products and the functions that it calls with whole vectors.
 
-    It ``flushes`` if it takes numbers below 1.2e-38 as zeros where it rounds its results.
+    It ``flushes`` if it takes numbers below 1.2e-38 as zeros where it rounds its results. The nest ``rounds`` unless it
+    computes with integers alone.
     """
+    if not rounds:
+        return INTEGERS
     said = list(dict.fromkeys((*rounding.methods, *([FLUSHED] if flushes else [])))) or [
         "sums in any order" if reassociates(level) else "sums in the order of the source"
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from html import escape
 
+from polydl.ir.counts import counted
 from polydl.ir.variant import Variant
 from polydl.ir.working_sets import WorkingSets
 
@@ -25,7 +26,7 @@ class RankedVariant:
 
     def __repr__(self) -> str:
         score = "" if self.score is None else f", score {self.score:.4g}"
-        return f"<RankedVariant {self.variant.id}: {len(self.variant.steps)} steps{score}>"
+        return f"<RankedVariant {self.variant.id}: {counted(len(self.variant.steps), 'step')}{score}>"
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,7 +42,7 @@ class Ranking:
     second: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"<Ranking of {len(self.entries)} variants by {self.ranker}>"
+        return f"<Ranking of {counted(len(self.entries), 'variant')} by {self.ranker}>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the first variants with their reasons."""

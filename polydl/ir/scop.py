@@ -8,19 +8,26 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property, lru_cache
 from types import MappingProxyType
 from typing import Any, Literal
 
 from polydl.ir.calls import AnnotatedCall, TransformCall
+from polydl.ir.counts import counted
 from polydl.ir.data import Initializer, Inputs
-from polydl.ir.statement import Access, Statement
+from polydl.ir.statement import Access, Expression, Statement
 
 #: Types of one byte.
 BYTES = ("char", "signed char", "unsigned char")
 #: Bytes of the types that floating-point sums are kept in.
 REAL_BYTES = MappingProxyType({"float": 4, "double": 8})
+_FLOATING = frozenset({"float", "double", "long double", "_Float16", "bfloat16"})
+# Functions of the compiler, of the C library and of pet that take integers and return one.
+_ON_INTEGERS = re.compile(
+    r"__builtin_(?:popcount|clz|ctz|ffs|parity|bswap)\w*|(?:__builtin_)?l{0,2}abs|[iu]?(?:min|max)|ceild|floord|int[A-Z]\w*"
+)
 
 
 class UnknownNameError(KeyError):
@@ -89,6 +96,8 @@ class Parameter:
     is_const: bool
     #: the integer that ``-D NAME=VALUE`` bound it to
     value: int | None = None
+    #: ``declaration`` with extents as the source writes them, where they depend on other parameters; "" elsewhere
+    sized: str = ""
 
 
 @dataclass(frozen=True)
@@ -116,6 +125,10 @@ class PureFunction:
     calls: tuple[str, ...]
     #: whether it has no loops, jumps nor statements under conditions: a vector loop may contain it
     straight: bool
+
+
+def _has_floating(declaration: str) -> bool:
+    return not _FLOATING.isdisjoint(re.findall(r"\w+", declaration))
 
 
 @dataclass(frozen=True)
@@ -194,7 +207,8 @@ class Scop:
     inputs: Inputs | None = None
 
     def __repr__(self) -> str:
-        size = f"{len(self.statements)} statements, {len(self.arrays)} arrays, {self.flops} operations"
+        counts = {"statement": len(self.statements), "array": len(self.arrays), "operation": self.flops}
+        size = ", ".join(counted(count, noun) for noun, count in counts.items())
         return f"<Scop {self.function.name} ({self.file}:{self.line}): {size}>"
 
     @cached_property
@@ -225,6 +239,23 @@ class Scop:
     def flops(self) -> int:
         """Arithmetic operations of all statements."""
         return sum(s.flops for s in self.statements)
+
+    @cached_property
+    def rounds(self) -> bool:
+        """Whether a statement computes with floating-point numbers."""
+        accessed = {access.array for statement in self.statements for access in statement.accesses}
+        if any(self.array(name).element in _FLOATING for name in accessed):
+            return True
+        integers = {each.name for each in self.functions if each.declaration and not _has_floating(each.declaration)}
+
+        def is_floating(node: Expression) -> bool:
+            if node.kind == "literal":
+                return not node.text.lower().startswith("0x") and not {".", "e"}.isdisjoint(node.text.lower())
+            if node.kind == "call":
+                return node.text not in integers and _ON_INTEGERS.fullmatch(node.text) is None
+            return node.kind == "cast" and node.text in _FLOATING
+
+        return any(is_floating(node) for statement in self.statements for node in statement.body.walk())
 
     @cached_property
     def footprint(self) -> int:

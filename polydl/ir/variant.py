@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
 from typing import Annotated, Any, ClassVar, Literal
 
+from polydl.ir.counts import counted
+
 # Types of fields that many steps have.
 StatementName = Annotated[str, "A statement, by its name in the scop."]
 LoopName = Annotated[str, "A loop, by the name of its iterator."]
@@ -376,7 +378,7 @@ class Variant:
             object.__setattr__(self, "steps", ordered)
 
     def __repr__(self) -> str:
-        return f"<Variant {self.id}: {len(self.steps)} steps>"
+        return f"<Variant {self.id}: {counted(len(self.steps), 'step')}>"
 
     @cached_property
     def id(self) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 
+from polydl.arguments import listed, seconds_of, seed_of, whole
 from polydl.emission.replaced import check_replaced
 from polydl.emitted_names import LIBRARY_FILE, Naming
 from polydl.errors import OptionError, UnsupportedConstructError, UserError
@@ -115,15 +116,15 @@ def library(
     ``records`` hold (a directory, True for the user's, False for none) is not measured again, so that the next call
     goes on after an interruption. Raises UserError for a mistake and for a nest that a library can't hold.
     """
-    if max_kernels < 1:
-        raise OptionError(f"max_kernels is {max_kernels}", remedy="at least 1")
+    max_kernels, shapes, top_k = (
+        whole(each, value, 1) for each, value in (("max_kernels", max_kernels), ("shapes", shapes), ("top_k", top_k))
+    )
+    seed, timeout_seconds = seed_of(seed), seconds_of("timeout_seconds", timeout_seconds)
     if not max_slowdown >= 1:
         raise OptionError(f"max_slowdown is {max_slowdown}", remedy="at least 1: 1.10 is 10 % slower than the fastest")
-    if shapes < 1:
-        raise OptionError(f"shapes is {shapes}", remedy="at least 1")
     if out is not None:
         check_replaced(Path(out), LIBRARY_FILE)
-    texts, leading = leading_dimensions(ranges)
+    texts, leading = leading_dimensions(ranges if isinstance(ranges, Mapping) else listed("ranges", ranges, str))
     sizes = size_ranges(texts)
     _check_defines(defines or {}, every_size(sizes, leading))
 

@@ -107,7 +107,7 @@ class ShapeMeasuring:
         """
         plain = original(scop)
         everyone = [plain, *kernels]
-        book = book_of(scop, self._machine, self._toolchain, self._records)
+        book = book_of(scop, self._machine, self._toolchain, self._records, seed=self._seed)
         known = dict(book.known(everyone).records) if book is not None else {}
         missing = any(kernel.id not in known for kernel in kernels)
         # Beside those without a record the fastest of the others run again, to compare with.

@@ -187,5 +187,6 @@ def _interface(nest: SymbolicNest, plain: Interface, kernels: int, *, packs: boo
         for each in scop.function.parameters
         if each.array in nest.extents or each.array in linear
     )
-    prototype = f"{scop.function.return_type} {plain.function}({', '.join(parameters)})"
-    return Interface(plain.function, prototype, (Clause("Arrays", f"Rows of C: {arrays}."), *clauses))
+    for_cplusplus = f"{scop.function.return_type} {plain.function}({', '.join(parameters)})"
+    told = (Clause("Arrays", f"Rows of C: {arrays}."), *clauses)
+    return Interface(plain.function, plain.prototype, told, for_cplusplus=for_cplusplus)
