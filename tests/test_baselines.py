@@ -182,7 +182,7 @@ def test_there_is_no_directive_where_the_text_leaves_a_doubt(tmp_path: Path, tex
     ("level", "flags"),
     [
         ("strict", ()),
-        ("reassociated", ("-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math")),
+        ("reassociated", ("-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math", "-fno-math-errno")),
         ("bounded", ("-ffast-math",)),
         ("fast", ("-ffast-math",)),
     ],

@@ -14,6 +14,7 @@ from polydl.bench.driver import BenchSettings, workload_of
 from polydl.bench.ratios import ratio
 from polydl.bench.results import read
 from polydl.cli import main
+from polydl.errors import ResourceError
 from polydl.records.store import read as read_records
 
 
@@ -102,6 +103,7 @@ def test_weights_are_prepared_before_the_timing_if_that_is_asked_for(tmp_path: P
     [
         ([], "name a C file, a --suite"),
         (["--suite", "resnett"], "did you mean resnet"),
+        (["--suite", "foo"], "gemm-paper, polybench"),
         (["--workload", "resnet_3"], "did you mean"),
         (["--workload", "resnet_03", "--peers", "mkl"], "the peers are onednn"),
         (["--workload", "resnet_03", "--layout", "row-major"], "no layout"),
@@ -125,3 +127,25 @@ def test_padding_is_for_convolutions_alone() -> None:
     assert "if (" in workload_of("resnet_17", settings).source
     assert "if (" not in workload_of("resnet_17", replace(settings, padding=None)).source
     assert workload_of("gemm_8x8x8", settings).flops == 2 * 8**3
+
+
+@pytest.mark.native
+def test_a_workload_without_a_time_of_polydl_gives_the_exit_status(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nest = tmp_path / "gather.c"
+    nest.write_text("void gather(float a[8]) {\n  for (int i = 0; i < 8; i++) a[b[i]] = 1;\n}\n")
+    out = tmp_path / "results.json"
+    kept = ["--peers", "gcc", "--out", str(out), "--records", str(tmp_path / "kept")]
+    for run in ("measured", "stored"):
+        broken = CliRunner().invoke(main, ["bench", str(nest), *kept])
+        assert broken.exit_code == 2, (run, broken.output)
+    assert "undeclared identifier" in read(out)["results"][str(nest)]["message"]
+    assert CliRunner().invoke(main, ["bench", "--show", "--out", str(out)]).exit_code == 0
+
+    def refused(*_: object, **_options: object) -> None:
+        raise ResourceError("nothing passed")
+
+    monkeypatch.setattr("polydl.bench.driver.optimize", refused)
+    failed = CliRunner().invoke(main, options("--out", str(tmp_path / "failed.json"), "--records", str(tmp_path)))
+    assert failed.exit_code == 1, failed.output

@@ -67,6 +67,13 @@ def test_the_c_of_a_variant_is_no_document(polydl: Any, matmul: str) -> None:
     assert "leave out --json or --show" in ended.err
 
 
+def test_a_variant_that_there_is_none_of_is_named_with_its_option(polydl: Any, matmul: str) -> None:
+    for command, option in (("variants", "--show"), ("rank", "--variant")):
+        ended = polydl(command, matmul, "--threads", "1", "--max-variants", "4", option, "zzz")
+        assert ended.status == 2
+        assert f"  in: {option} zzz\n" in ended.err
+
+
 TWO = """\
 #include <stdio.h>
 void two(float a[100], float b[100], float c[100]) {

@@ -1,4 +1,4 @@
-"""Files of inputs that are none."""
+"""What is given to a command and can't be used: files that are none, empty words, options that leave others no part."""
 
 from __future__ import annotations
 
@@ -6,8 +6,12 @@ import os
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from command_line import matmul, polydl
+
+from polydl.cli import COMMANDS, command
+from polydl.presentation.checked_command import CheckedCommand
 
 __all__ = ["matmul", "polydl"]
 
@@ -25,3 +29,92 @@ def test_inputs_that_are_no_file_are_refused_and_not_waited_for(
     assert ended.status == 2
     assert "it is no ordinary file" in ended.err
     assert "name a file that numpy.savez wrote" in ended.err
+
+
+def test_all_commands_refuse_empty_words() -> None:
+    commands = [command(name) for name in COMMANDS]
+    commands += [each for group in commands if isinstance(group, click.Group) for each in group.commands.values()]
+    assert [each.name for each in commands if not isinstance(each, CheckedCommand | click.Group)] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "construct"),
+    [
+        (("optimize", ""), 'FILE ""'),
+        (("optimize", "matmul.c", "--out", ""), '--out ""'),
+        (("optimize", "matmul.c", "--records="), '--records ""'),
+        (("optimize", "matmul.c", "--name", ""), '--name ""'),
+        (("optimize", "matmul.c", "--march", ""), '--march ""'),
+        (("optimize", "matmul.c", "-I", "include", "-I", ""), '-I ""'),
+        (("parse", "matmul.c", "--json", ""), '--json ""'),
+        (("records", "list", "--records", ""), '--records ""'),
+        (("records", "merge", "matmul.c", ""), 'SOURCE... ""'),
+        (("bench", "matmul.c", "--out", ""), '--out ""'),
+        (("optimize", "-"), "FILE -"),
+        (("optimize", "matmul.c", "--html", "-"), "--html -"),
+        (("report", "--out", "-"), "--out -"),
+        (("analyze", "matmul.c", "--plot", "-"), "--plot -"),
+    ],
+)
+def test_empty_words_and_streams_in_place_of_paths_are_refused(
+    polydl: Any, matmul: str, tmp_path: Path, arguments: tuple[str, ...], construct: str
+) -> None:
+    ended = polydl(*arguments)
+    assert ended.status == 2
+    assert f"  in: {construct}\n  remedy: " in ended.err
+    assert os.listdir(tmp_path) == ["matmul.c"]
+
+
+def test_a_file_called_like_a_stream_is_named_with_its_folder(polydl: Any, matmul: str) -> None:
+    Path(matmul).rename("-")
+    assert polydl("parse", "./-").status == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("optimize", "--all", "--top-k", "3"), "both --all and --top-k"),
+        (("fuse", "--top-k", "3", "--all"), "both --all and --top-k"),
+        (("optimize", "--variant", "00", "--all"), "both --variant and --all"),
+        (("optimize", "--variant", "00", "--top-k", "3"), "both --variant and --top-k"),
+        (("rank", "--variant", "00", "--top-k", "3"), "both --variant and --top-k"),
+        (("rank", "--variant", "00", "--explain"), "both --variant and --explain"),
+        (("parse", "--workload", "gemm_8x8x8"), "both a FILE and a --workload"),
+    ],
+)
+def test_an_option_that_leaves_another_no_part_is_refused_beside_it(
+    polydl: Any, matmul: str, arguments: tuple[str, ...], words: str
+) -> None:
+    ended = polydl(arguments[0], matmul, *arguments[1:])
+    assert ended.status == 2
+    assert f"{words} are given\n  remedy: leave one of them out" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("optimize", "-D"), "optimize"),
+        (("bench", "--merge"), "bench"),
+        (("records", "show", "--nest"), "records show"),
+    ],
+)
+def test_an_option_without_a_value_leads_to_the_help_of_its_command(
+    polydl: Any, arguments: tuple[str, ...], named: str
+) -> None:
+    ended = polydl(*arguments)
+    assert ended.status == 2
+    assert "requires an argument.\n  remedy: see " in ended.err
+    assert ended.err.endswith(f" {named} --help\n")
+
+
+def test_a_figure_of_an_unknown_kind_is_refused_before_any_work(polydl: Any) -> None:
+    ended = polydl("analyze", "no-such.c", "--plot", "sets.txt")
+    assert ended.status == 2
+    assert "no figure is written as .txt\n  in: --plot sets.txt\n" in ended.err
+    assert "ends with .svg, .png or .pdf" in ended.err
+
+
+def test_the_help_of_library_says_what_machine_it_takes(polydl: Any) -> None:
+    said = " ".join(polydl("library", "--help").out.split())
+    assert "Another machine is refused." in said
+    assert "Nothing is run then" not in said

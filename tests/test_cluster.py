@@ -22,7 +22,7 @@ from execute_nests import matmul, matmul_kernel
 import polydl
 from polydl.cli import command, main
 from polydl.cluster.executor import EXECUTOR, ClusterExecutor
-from polydl.cluster.nodes import alone, connected, resources, types_of
+from polydl.cluster.nodes import alone, connected, resources, scheduler_address, types_of
 from polydl.cluster.tuning import machines_of, tune_on_cluster
 from polydl.cluster.work import INTERVALS
 from polydl.errors import OptionError, ResourceError
@@ -102,6 +102,27 @@ def test_there_is_no_sandbox_on_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("polydl.system.sandbox.is_sandboxed", lambda: True)
     with pytest.raises(OptionError, match="no sandbox on nodes"):
         command("tune").main(["--workload", "gemm_24x24x24", "--cluster", "tcp://nowhere"], standalone_mode=False)
+
+
+@pytest.mark.parametrize(
+    ("words", "construct"),
+    [
+        (["worker", "foo"], "ADDRESS foo"),
+        (["worker", "tcp://foo:bar"], "ADDRESS tcp://foo:bar"),
+        (["tune", "--workload", "gemm_24x24x24", "--cluster", "tcp://foo"], "--cluster tcp://foo"),
+    ],
+)
+def test_what_is_no_address_is_refused(words: list[str], construct: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words, standalone_mode=False) == 2
+    said = capsys.readouterr().err
+    assert f"is no address of a scheduler\n  in: {construct}\n  remedy: write tcp://HOST:PORT" in said
+
+
+@pytest.mark.parametrize(
+    "text", ["tcp://login:8786", "10.0.0.1:8786", "tls://node-1.site.org:8786", "tcp://[fe80::1]:8786"]
+)
+def test_addresses_as_dask_writes_them_are_taken(text: str) -> None:
+    assert scheduler_address(text, "ADDRESS") == text
 
 
 # --- three nodes ------------------------------------------------------------------------

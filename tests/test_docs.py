@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -114,6 +115,24 @@ def test_every_command_shown_exists_with_its_options(monkeypatch: pytest.MonkeyP
             with command.make_context(words[1], rest) as context:
                 assert context.info_name == words[1], place
     assert {"make", "polydl"} <= seen
+
+
+def test_every_target_of_make_that_is_named_exists() -> None:
+    targets = set(re.findall(r"^([\w/-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    named = {
+        word for page in PAGES for word in re.findall(r"`make ([\w/-]+)", (ROOT / page).read_text(encoding="utf-8"))
+    }
+    assert {"optimize", "install", "test"} <= named <= targets
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+@pytest.mark.parametrize(("given", "words"), [([], []), (["CACHE_SIZES=32K,1M"], ["--cache-sizes", "32K,1M"])])
+def test_the_first_command_is_for_this_machine_unless_caches_are_named(given: list[str], words: list[str]) -> None:
+    clean = {name: text for name, text in os.environ.items() if name not in ("CACHE_SIZES", "SOURCE", "MAKEFLAGS")}
+    shown = subprocess.run(
+        ["make", "--dry-run", "optimize", *given], cwd=ROOT, env=clean, capture_output=True, text=True, check=True
+    )
+    assert shlex.split(shown.stdout.splitlines()[-1]) == [".venv/bin/polydl", "optimize", "examples/conv.c", *words]
 
 
 def all_commands(group: click.Group = main) -> Iterator[click.Command]:

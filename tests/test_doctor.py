@@ -8,6 +8,7 @@ import pytest
 
 from polydl import doctor, native, self_tests
 from polydl.errors import MissingComponentError
+from polydl.execute.toolchain import Toolchain
 
 pytestmark = pytest.mark.native
 
@@ -27,10 +28,11 @@ def test_every_required_component_works_here(components: tuple[doctor.Component,
 
 
 def test_each_component_says_where_it_is_or_how_to_get_it(components: tuple[doctor.Component, ...]) -> None:
-    assert len({component.name for component in components}) == len(components) == 10
+    assert len({component.name for component in components}) == len(components) == 17
     for component in components:
         assert component.self_test
-        assert "install" in component.remedy
+        # An installed bubblewrap may lack the system's leave.
+        assert "install" in component.remedy or (component.name, component.present) == ("bubblewrap", True)
         assert "\n" not in component.remedy
         if component.works:
             assert component.version
@@ -106,6 +108,28 @@ def test_without_a_compiler_the_remedy_is_named(monkeypatch: pytest.MonkeyPatch,
     assert compiler.remedy == "apt-get install -y gcc"
 
 
+def test_any_compiler_that_the_job_takes_will_do(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """gcc is there and broken; clang, whatever it is, does the job."""
+    working = Toolchain.find().path
+    for name, text in (("gcc", "exit 1"), ("clang", f'PATH=/usr/bin:/bin exec {working} "$@"')):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    (compiler,) = (component for component in doctor.examine() if component.name == "C compiler")
+    assert (compiler.required, compiler.works, compiler.where) == (True, True, str(tmp_path / "clang"))
+
+
+def test_packages_that_only_some_commands_need_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "find_spec", lambda _name: None)
+    components = [doctor._looked_up(*package) for package in doctor._PACKAGES]
+    names = {"matplotlib", "Jinja2", "Pygments", "PyTorch", "onnx", "distributed", "TensorFlow"}
+    assert {component.name for component in components} == names
+    for component in components:
+        assert not component.present
+        assert component.self_test.startswith("not installed; ")
+        assert component.remedy.endswith(component.name.replace("PyTorch", "torch").replace("TensorF", "tensorf"))
+
+
 def test_a_compiler_that_compiles_nothing_is_found_but_does_not_work(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -113,6 +137,6 @@ def test_a_compiler_that_compiles_nothing_is_found_but_does_not_work(
     fake.write_text("#!/bin/sh\necho fake 1.0\nexit 1\n")
     fake.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    compiler = doctor._compiler("C compiler", ("gcc", "cc"), "apt-get install -y gcc", required=True)
+    compiler = doctor._compiler("C compiler", ("gcc",), "apt-get install -y gcc", required=True)
     assert (compiler.present, compiler.works, compiler.version) == (True, False, "fake 1.0")
     assert "status 1" in compiler.self_test

@@ -17,7 +17,7 @@ from polydl.execute.callable import LoadedKernel, load
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.alignment import ALIGNMENT
 from polydl.ir.kernel import KernelSource
-from polydl.ir.scop import Scop
+from polydl.ir.scop import Array, Scop
 
 pytestmark = pytest.mark.native
 
@@ -157,6 +157,24 @@ def test_scalars(toolchain: Toolchain, tmp_path: Path) -> None:
     ):
         with pytest.raises(ArgumentError, match=words):
             scale(**({"x": x, "alpha": 1.0, "shift": 0} | wrong))
+
+
+def test_truth_values_of_numpy_are_taken(toolchain: Toolchain, tmp_path: Path) -> None:
+    nest = scop(
+        "negate",
+        [Array("flag", "_Bool", 1, (), "parameter"), array("x", "double", 3)],
+        [statement("S0", "i", (3,), [("read", "x", "i"), ("write", "x", "i")])],
+        by_value=["flag"],
+    )
+    text = "void negate(_Bool flag, double *x) { for (int i = 0; i < 3; i++) x[i] = flag ? -x[i] : x[i]; }"
+    negate = loaded(nest, kernel(nest, "negate", text), toolchain, tmp_path)
+    x = np.ones(3)
+    for flag, expected in ((np.bool_(True), -1.0), (np.bool_(False), -1.0), (True, 1.0), (np.uint8(1), -1.0)):
+        negate(flag=flag, x=x)
+        assert x.tolist() == [expected] * 3
+    for wrong, words in ((2, "is 2"), (0.5, "is a float"), (np.float32(1), "is a float32")):
+        with pytest.raises(ArgumentError, match=words):
+            negate(flag=wrong, x=x)
 
 
 @pytest.mark.parametrize("linkage", ["", "static "])

@@ -20,7 +20,7 @@ from polydl.cli import main
 from polydl.errors import OptionError, RecordsError
 from polydl.ir.variant import Interchange, Tile, Variant
 from polydl.learning import collection, evaluation
-from polydl.learning.collection import CollectionOptions, analysed_anew, choose, layers_of
+from polydl.learning.collection import Collected, CollectionOptions, analysed_anew, choose, layers_of
 from polydl.learning.metrics import bootstrap, geomean, quality, random_quality
 from polydl.learning.recorded_space import recorded_rows
 from polydl.learning.samples import (
@@ -303,6 +303,21 @@ def test_collect_measures_once_and_evaluate_reads_it(tmp_path: Path, capsys: pyt
         assert "0 nests measured, 1 were there" in capsys.readouterr().out
         assert main(["evaluate", "--data", str(records), "--ranker", "cost-model"], standalone_mode=False) == 0
         assert "oracle" in capsys.readouterr().out
+
+
+def test_a_nest_of_which_nothing_was_measured_is_not_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = [Collected("gemm_8x8x8", 3, 0, 0.1), Collected("gemm_9x9x9", 3, 3, 0.1)]
+    monkeypatch.setattr("polydl.execute.toolchain.Toolchain.find", lambda *_: None)
+    monkeypatch.setattr("polydl.learning.collection.collect", lambda names, *_, **__: results[: len(names)])
+    collect = ["collect", "--records", str(tmp_path), "--workload", "gemm_8x8x8"]
+    assert main(collect, standalone_mode=False) == 0
+    assert "0 nests measured (1 more tried in vain), 0 were there, 0 left; " in capsys.readouterr().out
+    assert main([*collect, "--workload", "gemm_9x9x9"], standalone_mode=False) == 0
+    assert "1 nest measured (1 more tried in vain), 0 were there, 0 left; " in capsys.readouterr().out
+    assert main([*collect, "--compile-only", "--work", str(tmp_path)], standalone_mode=False) == 0
+    assert "1 nest compiled, 0 were there, 0 left; " in capsys.readouterr().out
 
 
 @pytest.mark.native

@@ -34,6 +34,10 @@ def test_the_next_picks_are_asked_for_until_one_is_as_fast() -> None:
         assert further.more() == ()
     further.tell([tried(2.0)], [])
     assert further.more() == (), "there is nothing to compare with"
+    further.tell([tried(2.0, "inaccurate")], [])
+    assert further.more() == ()
+    further.tell([tried(2.0, "inaccurate"), tried(2.0, "crash")], plain)
+    assert len(further.more()) == 4
 
 
 def test_the_next_picks_are_twice_as_many_as_the_first_at_most() -> None:

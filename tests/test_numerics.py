@@ -17,6 +17,7 @@ from polydl.errors import IllegalVariantError, OptionError
 from polydl.ir.numerics import (
     DEFAULT_NUMERICS,
     EXACT,
+    INTEGERS,
     NUMERICS,
     REORDERED,
     UNKNOWN,
@@ -226,6 +227,18 @@ def test_what_is_said_of_the_code() -> None:
     assert in_words("bounded", Rounding("nothing", 1.9, ("one", "other")), ("expf",)) == (
         "one; other; expf of vectors within 4 units in the last place"
     )
+
+
+def test_integers_are_not_rounded(tmp_path: Path) -> None:
+    nest = "void f(int y[8], const int x[8], int n) {{ for (int i = 0; i < 8; i++) y[i] = {}; }}"
+    for value, rounds in (
+        ("x[i] * 3 + n", False), ("x[i] < 0x1e ? __builtin_abs(x[i]) : __builtin_popcount(x[i])", False),
+        ("x[i] * 0.5", True), ("x[i] * 1e3", True), ("(int)((float)x[i] / 3)", True),
+        ("(int)__builtin_sqrtf(x[i])", True),
+    ):  # fmt: skip
+        assert parse(tmp_path, nest.format(value)).rounds is rounds, value
+    assert parse(tmp_path, PRODUCT).rounds
+    assert in_words("bounded", EXACT, rounds=False) == INTEGERS
 
 
 def test_the_option_is_offered(tmp_path: Path) -> None:

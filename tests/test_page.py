@@ -292,6 +292,9 @@ def test_a_run_of_the_records_has_a_page(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match="this is C, not the report of a run") as raised:
         sources.load(str(nest), tmp_path)
     assert "`polydl optimize FILE.c` writes" in (raised.value.remedy or "")
+    with pytest.raises(OptionError, match="there is no aaa") as short:
+        sources.load("aaa", tmp_path)
+    assert "at least its first four letters" in (short.value.remedy or "")
     with pytest.raises(OptionError, match="no run cccc"):
         sources.load("cccc", tmp_path)
     append(tmp_path, [recorded("aaaab" * 2, "original", "original", 0.004)])

@@ -16,6 +16,7 @@ import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -24,16 +25,33 @@ from records_by_hand import NEST, OTHER, SETTING, VARIANT, record
 from polydl.errors import RecordsError, ResourceError
 from polydl.ir.interface import Interface
 from polydl.ir.kernel import KernelSource
+from polydl.ir.measurement import Status
 from polydl.ir.numerics import Numerics
 from polydl.records.line import MOST_LINE_BYTES, VERSION, from_line, to_line
 from polydl.records.queries import Criteria, Pruning, best, latest, select, summaries, to_csv
 from polydl.records.record import Record, code_digest, now
+from polydl.records.resume import Book
 from polydl.records.store import Damage, append, exposure, file_of, files, merge, prune, read, read_file, refusal
 from polydl.variant_json import variant_from_json
 
 
 def texts(directory: Path, nest: str = NEST) -> list[bytes]:
     return file_of(directory, nest).read_bytes().splitlines(keepends=True)
+
+
+@pytest.mark.parametrize("status", ["inaccurate", "wrong", "crash", "compile", "ok"])
+@pytest.mark.parametrize("seed", [None, 3])
+def test_what_failed_on_other_data_is_not_known_of_these(tmp_path: Path, status: Status, seed: int | None) -> None:
+    """Verdicts of an earlier polydl, which noted no seed, are none of any."""
+    kernel = KernelSource(VARIANT.id, "matmul", "void matmul(void) {}", Interface("matmul", ""), "")
+    made = record(status=status, code=code_digest(kernel), seed=seed)
+    append(tmp_path, [made])
+    scop: Any = SimpleNamespace(digest=NEST)
+    known = {wanted: Book(tmp_path, scop, SETTING, seed=wanted).known([kernel]).records for wanted in (0, 3)}
+    assert [*read(tmp_path)] == [made]
+    depends = status in ("inaccurate", "wrong", "crash")
+    assert bool(known[0]) is not depends
+    assert bool(known[3]) is (seed == 3 or not depends)
 
 
 def test_a_record_is_one_line_of_json_both_ways() -> None:

@@ -81,6 +81,8 @@ def test_the_command_shows_what_there_is(tmp_path: Path, run: Any) -> None:
     assert "i:64 j i:16" in out
     _, out, _ = run("list", "--records", tmp_path / "empty")
     assert "no records" in out
+    for more in (("--workload", "nosuch"), ("--nest", "ffff")):
+        assert run("list", "--records", tmp_path, *more)[1] == f"no such records in {tmp_path}\n"
 
 
 def test_the_command_exports_what_merge_takes(tmp_path: Path, run: Any) -> None:

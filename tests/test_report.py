@@ -20,13 +20,15 @@ from polydl.emitted_names import FILE_KINDS
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.interface import Interface
 from polydl.ir.kernel import KernelSource, MicrokernelUse
-from polydl.ir.measurement import Measurement, Sample
+from polydl.ir.measurement import Measurement, Sample, Status
 from polydl.ir.ranking import RankedVariant, Ranking
-from polydl.ir.variant import Interchange, Variant
+from polydl.ir.variant import Interchange, Parallel, Variant
 from polydl.ir.working_sets import WorkingSets
 from polydl.optimization.optimized import Optimization
 from polydl.outcome.baselines import Baseline, PlainBuild
 from polydl.outcome.tried import Tried
+from polydl.page.reading import read_run
+from polydl.page.views import lede, tiles
 from polydl.poly.boxes import loop_ranges
 from polydl.presentation.answer import answer_text
 from polydl.report import documents
@@ -238,11 +240,62 @@ def test_an_interruption_leaves_the_plain_nest_if_it_leads_so_far(measured: Opti
     assert ended(2e-5, compared=False).plain is None, "its time is that of a check"
 
 
+def without_passing(result: Optimization, *statuses: Status) -> Optimization:
+    pairs = zip(result.tried, statuses, strict=True)
+    failed = [replace(each, measurement=Measurement(each.kernel.id, status)) for each, status in pairs]
+    return replace(result, tried=tuple(failed))
+
+
 @pytest.mark.native
-def test_the_peak_counts_every_thread(measured: Optimization) -> None:
+@pytest.mark.parametrize(
+    ("statuses", "said"),
+    [
+        (("inaccurate",) * 3, "no variant is accurate enough for numerics bounded"),
+        (("inaccurate", "crash", "wrong"), "no variant passed"),
+        (("timeout", "timeout", "compile"), "no variant passed"),
+        (("crash", "compile", "wrong"), None),
+    ],
+)
+def test_the_plain_nest_wins_where_no_variant_is_a_match(
+    measured: Optimization, statuses: tuple[Status, ...], said: str | None
+) -> None:
+    result = without_passing(measured, *statuses)
+    assert result.winner is None
+    document = documents.optimization_document(result)
+    jsonschema.validate(document, SCHEMA)
+    if said is None:
+        assert result.plain is None
+        assert document["best"] is None
+        return
+    assert result.plain is result.baseline is not None
+    assert document["best"]["plain"]
+    shown = " ".join(answer_text(document, verbose=False).split())
+    assert shown.startswith(f"Winner the plain nest, 9 us on 1 thread: {said}")
+    assert "No variant passed; what is left is the plain nest, " in lede(read_run(document, "x.c"))
+    assert replace(result, interrupted=True).plain is None
+    assert replace(result, asked=True).plain is None
+
+
+@pytest.mark.native
+def test_threads_and_peak_are_those_that_the_winner_runs_on(measured: Optimization) -> None:
     two = replace(measured, machine=replace(measured.machine, cores=2, threads=2))
     one_share = documents.optimization_document(measured)["best"]["peak_fraction"]
-    assert documents.optimization_document(two)["best"]["peak_fraction"] == pytest.approx(one_share / 2)
+    document = documents.optimization_document(two)
+    jsonschema.validate(document, SCHEMA)
+    assert not any(each.ranked.variant.threaded for each in two.tried)
+    assert (document["best"]["threads"], document["best"]["peak_fraction"]) == (1, pytest.approx(one_share))
+    assert {each["threads"] for each in document["candidates"]} == {1}
+    shown = answer_text(document, verbose=True)
+    assert "3 us on 1 thread, " in shown
+    assert "of the FMA peak of 1 thread (100 GFLOPS)" in " ".join(shown.split())
+    last = two.tried[-1]
+    variant = Variant((*last.ranked.variant.steps, Parallel(0, "i")))
+    threaded = replace(last, ranked=replace(last.ranked, variant=variant))
+    document = documents.optimization_document(replace(two, tried=(*two.tried[:-1], threaded)))
+    assert (document["best"]["threads"], document["best"]["peak_fraction"]) == (2, pytest.approx(one_share / 2))
+    assert [each["threads"] for each in document["candidates"]] == [1, 1, 2]
+    [number] = [tile for tile in tiles(read_run(document, "x.c")) if tile.label == "of the FMA peak"]
+    assert number.note == "2 threads"
 
 
 @pytest.mark.native

@@ -67,7 +67,7 @@ def test_parts_of_a_benchmark_are_the_whole(tmp_path: Path, monkeypatch: pytest.
 
     def record(whole: list[str], shard: Shard, *_: object) -> dict[str, object]:
         taken.append(list(shard.of(whole)))
-        return {}
+        return {"results": {}}
 
     monkeypatch.setattr("polydl.commands.bench._run", record)
     monkeypatch.setattr("polydl.commands.bench._print", lambda *_: None)

@@ -21,6 +21,7 @@ from test_page import recorded
 from polydl import pipeline
 from polydl.cli import main
 from polydl.doctor import Component
+from polydl.ir.numerics import INTEGERS
 from polydl.ir.variant import (
     Interchange,
     NestSchedule,
@@ -151,6 +152,18 @@ def test_a_nest_without_arithmetic_has_no_rate() -> None:
     rows = answer_text(document, verbose=False).splitlines()
     assert rows[1].startswith("  variant ")
     assert not any("FMA peak" in row for row in rows)
+
+
+def test_the_speed_up_over_the_original_is_the_winners() -> None:
+    text = " ".join(answer_text(run_document(), verbose=True).split())
+    assert "plain nest: gcc -O3 -march=native -fopenmp -ffast-math; the winner is 32.86 times as fast as gcc" in text
+
+
+def test_of_integers_nothing_is_said_of_rounding_errors() -> None:
+    document = run_document()
+    document["best"] |= {"rounding": {"method": INTEGERS, "rounds": False, "error_factor": 1.0}, "accuracy": None}
+    rows = answer_text(document, verbose=False).splitlines()
+    assert "  numerics bounded: integers alone, of which nothing is rounded" in rows
 
 
 def test_a_search_of_one_run_promises_nothing() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,20 @@ def test_what_this_processor_lacks_is_written_and_not_run(tmp_path: Path) -> Non
     assert "Rounding errors were not measured" in " ".join(result.files["header"].read_text().split())
     with pytest.raises(MissingComponentError, match="which this processor lacks"):
         _ = result.best
+
+
+def test_code_for_integers_says_nothing_of_rounding_errors(tmp_path: Path) -> None:
+    path = tmp_path / "doubled.c"
+    path.write_text("void doubled(int y[64], const int x[64]) { for (int i = 0; i < 64; i++) y[i] = 2 * x[i]; }\n")
+    machine = replace(Machine.detect(), threads=2, cores=2)
+    result = polydl.optimize(path, out=tmp_path, march=ONLY_OLD, machine=machine, max_variants=3)
+    said = "bounded; integers alone, of which nothing is rounded."
+    assert said in result.source
+    assert said in " ".join(result.files["header"].read_text().split())
+    assert "errors were not" not in result.source
+    [variant] = [entry.variant for entry in result.ranking.entries[:1]]
+    threads = "2 threads" if variant.threaded else "1 thread"
+    assert f"\n * {threads}, on 20" in result.source
 
 
 def test_the_machine_is_the_one_at_hand_but_for_its_instructions() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,7 @@ def test_the_table_has_a_row_for_each_nest() -> None:
     assert text.endswith("3 nests: 2 optimized, 1 failed; 1 were answered before")
     assert "processor" not in text
     assert line(failed) == "polydl: two.c: because"
+    assert line(replace(failed, message="two.c:3: because")) == "polydl: two.c:3: because"
 
 
 def test_several_processors_are_told_apart() -> None:

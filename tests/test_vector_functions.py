@@ -21,6 +21,7 @@ from polydl.ir.kernel import KernelSource
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.ir.scop import PureFunction, Scop
 from polydl.machine import Machine
+from polydl.optimization.plain_builds import plain_builds
 from polydl.vector_functions import SCALAR_MATH, is_instruction, leaves, prototypes, scalar_only
 
 SOURCE = """
@@ -74,7 +75,10 @@ def test_vector_versions_are_called(compiler: str, tmp_path: Path) -> None:
 @pytest.mark.native
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="instructions of x86-64")
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
-def test_square_roots_are_instructions_for_which_no_function_is_called(compiler: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("level", ["bounded", "reassociated"])
+def test_square_roots_are_instructions_for_which_no_function_is_called(
+    level: Numerics, compiler: str, tmp_path: Path
+) -> None:
     source = """
 #include <math.h>
 void f(float y[70], const float x[70], double z[70]) {
@@ -84,9 +88,11 @@ void f(float y[70], const float x[70], double z[70]) {
 }
 """
     scop = parse(tmp_path, source)
-    (built,) = EXECUTOR.build([kernels(scop)[0]], Toolchain.find(compiler), tmp_path)
-    assert built.library is not None, built.message
-    assert not called_symbols(built.library) & {"sqrt", "sqrtf"}
+    toolchain = Toolchain.find(compiler)
+    plain = next(each.kernel for each in plain_builds(scop, toolchain, 1, level) if each.kernel.id == "plain")
+    for built in EXECUTOR.build([kernels(scop, numerics=level)[0], plain], toolchain, tmp_path):
+        assert built.library is not None, built.message
+        assert not called_symbols(built.library) & {"sqrt", "sqrtf"}
     assert all("const))" not in kernel.c for kernel in kernels(scop, numerics="strict"))
     # A function of the file's own is not the library's.
     own = "float sqrtf(float x) { return x; }\ndouble sqrt(double x) { return x; }"

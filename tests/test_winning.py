@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import statistics
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pytest
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.interface import Interface
 from polydl.ir.kernel import KernelSource
-from polydl.ir.measurement import Measurement, Sample, Status
+from polydl.ir.measurement import Measurement, Sample, Status, counting
 from polydl.ir.ranking import RankedVariant
 from polydl.ir.variant import Variant
 from polydl.ir.working_sets import WorkingSets
@@ -90,6 +92,55 @@ def test_records_of_one_run_are_judged_as_in_that_run(candidates: list[Tried], e
     fresh = [replace(each, record=None) for each in candidates if each.record is not None and each.record.run == "one"]
     if len(fresh) == len(candidates):
         assert winner(fresh) == replace(best, record=None)
+
+
+def sampled(name: str, undisturbed: Sequence[float], disturbed: Sequence[float], *, final: bool = True) -> Tried:
+    samples = tuple(
+        Sample(seconds, (1.0, 1.0), place >= len(undisturbed))
+        for place, seconds in enumerate((*undisturbed, *disturbed))
+    )
+    counted = counting((sample.seconds, sample.disturbed) for sample in samples)
+    candidate = tried(name, statistics.median(counted), final=final)
+    return replace(candidate, measurement=replace(candidate.measurement, samples=samples))
+
+
+CERTAIN = sampled("a", (100, 101, 102), (150, 900, 99))
+SLOW_IN_THE_MEDIAN = sampled("b", (), (20, 25, 33, 120, 150, 110, 300))
+
+
+@pytest.mark.parametrize(
+    ("candidates", "emitted"),
+    [
+        ([CERTAIN, sampled("b", (), (20, 25, 33, 81, 95, 101, 150))], "b"),
+        ([CERTAIN, SLOW_IN_THE_MEDIAN], "b"),
+        ([CERTAIN, sampled("b", (), (89, 89, 89, 89))], "b"),
+        # The clock may have been as much faster.
+        ([CERTAIN, sampled("b", (), (91, 91, 91, 91))], "a"),
+        # One or two samples may be an accident.
+        ([CERTAIN, sampled("b", (), (20, 25, 100, 120))], "a"),
+        ([CERTAIN, sampled("b", (), (20, 25))], "a"),
+        # Some of the other one's samples are as short, whatever its median is.
+        ([sampled("a", (100, 101, 102), (35,)), SLOW_IN_THE_MEDIAN], "a"),
+        # It was left out of the last rounds.
+        ([CERTAIN, sampled("b", (), (20, 25, 33), final=False)], "a"),
+        ([CERTAIN, SLOW_IN_THE_MEDIAN, sampled("c", (), (40, 45, 50, 55))], "c"),
+        # The best of those that are certain is compared with.
+        ([sampled("a", (200, 201, 202), ()), sampled("c", (100, 101, 102), ()), sampled("b", (), [150] * 5)], "c"),
+    ],
+)
+def test_what_is_clearly_faster_wins_though_its_samples_are_disturbed(candidates: list[Tried], emitted: str) -> None:
+    for ordered in (candidates, candidates[::-1]):
+        best = winner(ordered)
+        assert best is not None
+        assert best.kernel.id == emitted
+
+
+def test_samples_of_different_runs_say_nothing_of_each_other() -> None:
+    candidates = [recorded(CERTAIN, "one", peak_gflops=10)]
+    fast = recorded(SLOW_IN_THE_MEDIAN, "two", peak_gflops=10, disturbed=True)
+    best = winner([*candidates, fast])
+    assert best is not None
+    assert best.kernel.id == "a"
 
 
 def test_none_is_emitted_where_none_passed() -> None:

@@ -341,7 +341,7 @@ def _scalar(parameter: Parameter, value: Any, array: Array) -> Any:
             raise ArgumentError(f"argument {parameter.name!r} is a {type(value).__name__}", remedy="pass a number")
         return float(value)
     try:
-        number = index(value)
+        number = int(value) if dtype.kind == "b" and isinstance(value, np.bool_) else index(value)
     except TypeError:
         kind = type(value).__name__
         raise ArgumentError(f"argument {parameter.name!r} is a {kind}", remedy="pass an integer") from None

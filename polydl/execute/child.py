@@ -31,6 +31,8 @@ WORKER = (sys.executable, "-P", "-m", "polydl.execute.worker")
 _HOLDER = (sys.executable, "-P", "-m", "polydl.execute.input_holder")
 # Time limit for forking a process, or for noticing that one has ended.
 _FORK_SECONDS = 20.0
+# What the system waits for at once: its milliseconds are a C int.
+_MOST_WAIT_SECONDS = 86_400.0
 
 
 class ChildError(Exception):
@@ -162,7 +164,7 @@ class Child:
                 remaining = deadline - time.monotonic()
                 if remaining <= 0:
                     return None
-                for key, _ in selector.select(remaining):
+                for key, _ in selector.select(min(remaining, _MOST_WAIT_SECONDS)):
                     if key.fd != self._replies:
                         data = os.read(key.fd, 1 << 16)
                         self._keep_stderr(data)

@@ -60,8 +60,8 @@ class TimingPolicy:
         }
         for name, bound in lowest.items():
             value = getattr(self, name)
-            if not value >= bound:
-                raise OptionError(f"the timing policy's {name} is {value}", remedy=f"at least {bound}")
+            if not isinstance(value, int | float) or not bound <= value < inf:
+                raise OptionError(f"the timing policy's {name} is {value}", remedy=f"at least {bound}, and finite")
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ _MOST_WAITED = 0.02
 _CLEARLY = 1.9
 # Medians that differ by less than _EQUAL after _MANY samples count as equal; a last contender needs _SOME samples.
 _EQUAL, _SOME, _MANY = 0.01, 5, 9
+# Samples that are no accident.
+_FEW = 3
 # Times as long as the fastest kernel: one is far behind then.
 FAR_BEHIND = 2.0
 # An invocation of this many seconds gets no warm-up, and the run that was verified counts as a sample.
@@ -207,6 +209,15 @@ def hopeless(times: Sequence[Sequence[float]], fewest: int) -> tuple[int, ...]:
     judged = [index for index, samples in enumerate(times) if len(samples) >= fewest]
     limit = FAR_BEHIND * min((sorted(times[index])[fewest - 1] for index in judged), default=math.inf)
     return tuple(sorted((place for place in judged if min(times[place]) > limit), key=lambda place: min(times[place])))
+
+
+def clearly_faster(times: Sequence[float], other: Sequence[float]) -> bool:
+    """Whether three samples at least are clearly shorter than all of another participant's, disturbed or not.
+
+    What disturbs a sample makes it longer. A clock that is faster than usual makes it shorter, by as much as two probes
+    may differ.
+    """
+    return len(times) >= _FEW and (1 + _PROBE_SPREAD) * sorted(times)[_FEW - 1] < min(other, default=0.0)
 
 
 def settled(times: Sequence[Sequence[float]]) -> bool:

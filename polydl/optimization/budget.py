@@ -7,9 +7,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from polydl.durations import seconds_in
 from polydl.errors import OptionError
 
-_FORM = re.compile(r"(\d+(?:\.\d+)?) ?(s|m|runs|%)")
+_FORM = re.compile(r"(\d+(?:\.\d+)?) ?(runs|%)")
 # Candidates that must have been measured before an expected gain is believed.
 FEWEST = 10
 
@@ -27,30 +28,41 @@ class Budget:
 
     @staticmethod
     def parse(text: str) -> Budget:
-        """``30s``, ``2m``, ``200runs``, ``5%``. Raises OptionError."""
+        """``30s``, ``2m``, ``1h``, ``200runs``, ``5%``. Raises OptionError."""
+        # A number without a unit may be meant as runs.
+        seconds = None if text.strip()[-1:].isdecimal() else seconds_in(text)
+        if seconds:
+            return Budget(seconds=seconds)
         found = _FORM.fullmatch(text.strip())
         number = float(found[1]) if found else 0.0
         if found is None or not number:
             raise OptionError(
-                f"{text!r} is no budget", construct=f"--budget {text}", remedy="write 30s, 2m, 200runs or 5%"
+                f"{text!r} is no budget", construct=f"--budget {text}", remedy="write 30s, 2m, 1h, 200runs or 5%"
             )
         if found[2] == "runs":
             return Budget(runs=number)
-        if found[2] == "%":
-            if number >= 100:
-                raise OptionError(
-                    f"{text!r} is the whole time or more, which no run gains",
-                    construct=f"--budget {text}",
-                    remedy="write 5%, for as long as further runs are expected to gain that much",
-                )
-            return Budget(gain=number / 100)
-        return Budget(seconds=number * (60 if found[2] == "m" else 1))
+        if number >= 100:
+            raise OptionError(
+                f"{text!r} is the whole time or more, which no run gains",
+                construct=f"--budget {text}",
+                remedy="write 5%, for as long as further runs are expected to gain that much",
+            )
+        return Budget(gain=number / 100)
 
     def spent(self, seconds: float, times: Sequence[float | None]) -> bool:
         """Whether to end after so many seconds, with the times of all candidates so far, None of those that failed."""
         if seconds >= self.seconds or len(times) >= self.runs:
             return True
         return bool(self.gain) and len(times) >= FEWEST and expected_gain(times) < self.gain
+
+
+def require_budget(strategy: str, limit: Budget | None) -> None:
+    """Raises OptionError for a strategy without a search that could follow it."""
+    if limit is None:
+        raise OptionError(
+            f"the strategy {strategy!r} without a budget: it says what a search tries that goes on beyond the picks",
+            remedy="say how far the search goes (--budget 30s), or leave out the strategy (--strategy)",
+        )
 
 
 def expected_gain(times: Sequence[float | None]) -> float:

@@ -11,11 +11,12 @@ from polydl.execute.rounds import times_as_fast
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.ir.scop import Scop
 from polydl.machine import Machine
+from polydl.optimization.nest import nest_of
 from polydl.optimization.optimize import optimize
 from polydl.optimization.optimized import Optimization
 from polydl.optimization.platform import machine_on
 from polydl.outcome.tried import Tried
-from polydl.pipeline import fusion_pairs, parse
+from polydl.pipeline import fusion_pairs
 from polydl.plan.rewrite_steps import is_fused
 
 if TYPE_CHECKING:
@@ -65,9 +66,7 @@ def fuse(
 
     The best variant of the ranking that fuses nothing is run beside the others.
     """
-    scop = nest
-    if not isinstance(scop, Scop):
-        scop = parse(scop, function=function, defines=defines, include_directories=include_directories)
+    scop = nest_of(nest, function=function, defines=defines, include_directories=include_directories)
     found = machine_on(machine, threads)
     pairs = fusion_pairs(scop, threads=found.threads, numerics=numerics)
     return FusionResult(pairs, optimize(scop, machine=found, numerics=numerics, with_unfused=True, **options))

@@ -10,7 +10,7 @@ from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.variant import Variant
 from polydl.optimization.picks import picks
 from polydl.outcome import winning
-from polydl.outcome.baselines import Baseline
+from polydl.outcome.baselines import Baseline, fastest
 from polydl.outcome.tried import Tried
 from polydl.plan.kinds import keeps_loops
 
@@ -41,7 +41,10 @@ class NextPicks:
     def tell(self, tried: Sequence[Tried], baselines: Sequence[Baseline]) -> None:
         """What was measured so far: judged as for the answer (``Outcome.plain``)."""
         winner = winning.winner(tried, baselines)
-        self._plain_wins = winner is not None and winning.behind(winner, baselines)
+        if winner is None:
+            self._plain_wins = winning.no_match(tried) and fastest(baselines) is not None
+        else:
+            self._plain_wins = winning.behind(winner, baselines)
 
     def refuse(self, variant: Variant) -> None:
         """It can't be run; it was taken from those that wait."""

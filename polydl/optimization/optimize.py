@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -9,18 +10,21 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from polydl.arguments import listed, of_type, seconds_of, seed_of, whole
 from polydl.calibration.first_use import FirstUse, first_use_of
 from polydl.calibration.further import going_on
 from polydl.emitted_names import Naming
-from polydl.errors import OptionError
+from polydl.errors import OptionError, RecordsWarning
 from polydl.execute.contract import Executor
 from polydl.frontend.data import with_data
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, numerics_level
 from polydl.ir.scop import Scop
+from polydl.ir.variant import Variant
 from polydl.machine import Machine
 from polydl.optimization.budget import Budget
 from polydl.optimization.exact_winner import with_exactness
 from polydl.optimization.measuring import Measuring, best_peak, timing_policy
+from polydl.optimization.nest import nest_of
 from polydl.optimization.next_picks import NextPicks
 from polydl.optimization.optimized import Optimization, OptimizationInterrupted
 from polydl.optimization.plain_building import PlainBuilding, plain_building
@@ -41,7 +45,6 @@ from polydl.pipeline import (
     ProgressCallback,
     Stage,
     generate,
-    parse,
     ranker_named,
     space_on,
 )
@@ -50,7 +53,6 @@ from polydl.system.clock import Clock
 from polydl.system.files import temporary_directory
 
 if TYPE_CHECKING:
-    from polydl.ir.variant import Variant
     from polydl.variants.generation import Generation
     from polydl.variants.variant_space import VariantSpace
 
@@ -147,8 +149,8 @@ def optimize(
       in a directory that goes away with the process
     * ``name``, ``prefix``: the emitted function is called ``name``, or as in the source, after ``prefix``
     * ``records``: a directory, True for the user's, False for none. Each measurement is written there as soon as it is
-      there. One that can't be stored ends nothing; ``Optimization.store`` says so. What they hold of the same code in
-      the same setting is not run again unless ``fresh``.
+      there. One that can't be stored ends nothing; a warning and ``Optimization.store`` say so. What they hold of the
+      same code in the same setting is not run again unless ``fresh``.
     * ``workload``: the nest's name there
     * ``progress``: is told of each stage as it goes on
 
@@ -158,15 +160,19 @@ def optimize(
     on with what was measured.
     """
     clock = Clock()
-    limit, part = limit_and_part(budget, shard, given=bool(variants))
+    seed, max_variants, cold = seed_of(seed), whole("max_variants", max_variants, 1), bool(cold)
+    timeout_seconds = seconds_of("timeout_seconds", timeout_seconds)
+    variants = listed("variants", variants, Variant)
+    constant, pins = listed("constant", constant, str), listed("pins", pins, str)
+    if workload is not None:
+        of_type("workload", workload, str, remedy="the nest's name in the records, such as resnet_03, or None")
+    limit, part = limit_and_part(budget, shard, strategy, given=bool(variants))
     chosen_ranker = ranker_named(ranker)
-    if top_k is not None and top_k < 1:
-        raise OptionError(f"top_k is {top_k}", remedy="at least 1, or None to run all variants")
+    if top_k is not None:
+        top_k = whole("top_k", top_k, 1, remedy="at least 1, or None to run all variants")
     selection = Selection(top_k or 0, bool(variants), bool(pins), with_unfused, part, limit, strategy, seed)
     with clock.stage("parse"):
-        scop = nest
-        if not isinstance(scop, Scop):
-            scop = parse(scop, function=function, defines=defines, include_directories=include_directories)
+        scop = nest_of(nest, function=function, defines=defines, include_directories=include_directories)
         scop = with_data(scop, constant=constant, init=init, inputs=inputs)
     exported = Naming(name, prefix).of(scop.function.name)
     platform = platform_for(machine_on(machine, threads), microkernel, march, compiler, executor, run=run)
@@ -177,7 +183,9 @@ def optimize(
     options = ApplyOptions(microkernel=platform.microkernel, numerics=level)
     book: Book | None = None
     if platform.runs is not None and platform.toolchain is not None:
-        book = book_of(scop, platform.machine, platform.toolchain, records, workload, numerics=level, cold=cold)
+        book = book_of(
+            scop, platform.machine, platform.toolchain, records, workload, seed=seed, numerics=level, cold=cold
+        )
     with ExitStack() as stack:
         plain = stack.enter_context(_plain_building(scop, platform, level, None if fresh else book, clock))
         with clock.stage("variants"):
@@ -254,6 +262,8 @@ def optimize(
                 raise
             result = _emitted(replace(result, interrupted=True), folder)
     result = replace(result, seconds=clock.total())
+    if result.store.refused:
+        warnings.warn(result.store.refused, RecordsWarning, stacklevel=2)
     if result.interrupted:
         raise OptimizationInterrupted(result)
     return result
@@ -343,7 +353,8 @@ def _emitted(result: Optimization, directory: Path | None) -> Optimization:
     from polydl.emission.emit import write_winner
 
     emits_first = not result.tried and (bool(result.lacking) or not result.machine.at_hand)
-    if result.toolchain is None or (result.winner is None and not emits_first) or not result.ranking.entries:
+    wins = result.winner is not None or result.plain is not None
+    if result.toolchain is None or not (wins or emits_first) or not result.ranking.entries:
         return result
     files = write_winner(result, directory)
     return replace(result, files=files.paths, library_sha256=files.library_sha256)

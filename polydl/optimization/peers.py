@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from polydl import registry
+from polydl.arguments import seed_of, whole
 from polydl.codegen.original import original
-from polydl.errors import ExecutionError, OptionError
+from polydl.errors import ExecutionError
 from polydl.execute.contract import Executor, Peer, TimingPolicy
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
@@ -79,8 +80,7 @@ def compare_with_peers(
     compiler, and are verified as the leaders are. Raises ExecutionError if no candidate passed, OptionError for
     ``leaders`` or ``rounds`` below 1.
     """
-    if leaders < 1:
-        raise OptionError(f"{leaders} leaders", remedy="at least 1")
+    leaders, rounds, seed = whole("leaders", leaders, 1), whole("rounds", rounds, 1), seed_of(seed)
     passed = [tried for tried in result.tried if tried.measurement.status == "ok"]
     if result.toolchain is None or not passed:
         raise ExecutionError("there is no candidate that ran and passed", remedy="optimize with run=True first")
@@ -90,7 +90,14 @@ def compare_with_peers(
     with temporary_directory() as directory:
         kernels = [original(result.scop), *(tried.kernel for tried in best)]
         book = book_of(
-            result.scop, result.machine, result.toolchain, records, workload, numerics=result.numerics, cold=cold
+            result.scop,
+            result.machine,
+            result.toolchain,
+            records,
+            workload,
+            seed=seed,
+            numerics=result.numerics,
+            cold=cold,
         )
         variants = {tried.kernel.id: tried.ranked.variant for tried in best}
         built = executor.build(kernels, result.toolchain, directory, progress=relayed(progress))

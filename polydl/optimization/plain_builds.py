@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from polydl import bfloat16
-from polydl.bfloat16 import CONVERSIONS
 from polydl.codegen import function_text
 from polydl.codegen.dealt import dealing
 from polydl.codegen.original import defines, original
@@ -23,16 +22,20 @@ from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
 from polydl.ir.numerics import Numerics, keeps_precision, keeps_products, reassociates
 from polydl.ir.scop import Scop
+from polydl.optimization.added_numbers import may_add_numbers
 from polydl.outcome.baselines import PlainBuild
 from polydl.plan.rewriting import as_written
+from polydl.vector_functions import called, leaves
 
-_FLOATING = frozenset({"float", "double", "long double", "_Float16"})
-# What lets a compiler reorder sums and leaves products, infinities and NaNs what they are.
-_REASSOCIATED = ("-fassociative-math", "-fno-signed-zeros", "-fno-trapping-math")
+_ASSOCIATIVE = "-fassociative-math"
+# What lets a compiler reorder sums, and make instructions of square roots, which set no errno. Products, infinities and
+# NaNs stay what they are.
+_REASSOCIATED = (_ASSOCIATIVE, "-fno-signed-zeros", "-fno-trapping-math", "-fno-math-errno")
 # By compiler and processor: what takes -ffast-math's leave to estimate reciprocals, and those of roots. gcc knows no
-# such flag on ARM.
-_WITHOUT_ESTIMATES = {
-    ("gcc", "x86_64"): ("-mno-recip",),
+# such flag on ARM. On x86 it estimates reciprocals of roots all the same, unless it may make none of quotients.
+_GCC_WITHOUT_ESTIMATES = ("-mno-recip",)
+_WITHOUT_ESTIMATES: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("gcc", "x86_64"): _GCC_WITHOUT_ESTIMATES,
     ("clang", "x86_64"): ("-mrecip=none",),
     ("clang", "aarch64"): ("-mrecip=none",),
 }
@@ -49,13 +52,12 @@ def plain_builds(scop: Scop, toolchain: Toolchain, threads: int, level: Numerics
     where it is installed.
     """
     plain = original(scop)
-    rounds = _rounds(scop)
     written = own_threads(scop, threads)
     further = _further(scop, plain, threads, level)
     builds: list[PlainBuild] = []
     for compiler in (toolchain, *_others(toolchain)):
         kind = "" if compiler is toolchain else f"-{compiler.kind}-{compiler.version}"
-        fast = _emitted_flags(level, compiler) if rounds else ()
+        fast = _emitted_flags(scop, level, compiler) if scop.rounds else ()
         for word, flags in dict.fromkeys((("original", ()), ("plain" if fast else "original", fast))):
             name = f"{word}{kind}"
             builds.append(replace(_build(name, plain, compiler, flags), threads=written))
@@ -114,15 +116,26 @@ def fast_flags(level: Numerics) -> tuple[str, ...]:
     return _REASSOCIATED if keeps_products(level) else ("-ffast-math",)
 
 
-def _emitted_flags(level: Numerics, compiler: Toolchain) -> tuple[str, ...]:
-    """``fast_flags``, without estimates of reciprocals unless the level is ``fast``.
+def _emitted_flags(scop: Scop, level: Numerics, compiler: Toolchain) -> tuple[str, ...]:
+    """``fast_flags``, without what has no error bound unless the level is ``fast``.
 
-    Newton's step makes NaN of the estimates of 1/0 and 1/inf, and with them of a sigmoid of -100.
+    Newton's step makes NaN of the estimates of 1/0 and 1/inf, and with them of a sigmoid of -100. clang is to reorder
+    no sums where it would take some apart.
     """
     flags = fast_flags(level)
-    if keeps_products(level) or not keeps_precision(level):
+    if not reassociates(level) or not keeps_precision(level):
         return flags
-    return (*flags, *_WITHOUT_ESTIMATES.get((compiler.kind, platform.machine()), ()))
+    ordered = compiler.kind == "clang" and may_add_numbers(scop)
+    if keeps_products(level):
+        return tuple(flag for flag in flags if not (ordered and flag == _ASSOCIATIVE))
+    without = _WITHOUT_ESTIMATES.get((compiler.kind, platform.machine()), ())
+    if without == _GCC_WITHOUT_ESTIMATES and _calls_roots(scop):
+        without = (*without, "-fno-reciprocal-math")
+    return (*flags, *without, *(("-fno-associative-math",) if ordered else ()))
+
+
+def _calls_roots(scop: Scop) -> bool:
+    return any(name.endswith(("sqrt", "sqrtf")) for name in leaves(scop, called(scop.statements)))
 
 
 def build_all(
@@ -155,17 +168,6 @@ def _build(
 ) -> PlainBuild:
     changed = replace(kernel, id=identity, compile_flags=(*kernel.compile_flags, *flags))
     return PlainBuild(_name(toolchain, flags, directive), changed, toolchain)
-
-
-def _rounds(scop: Scop) -> bool:
-    """Whether a statement computes with floating-point numbers."""
-    if any(scop.array(access.array).element in _FLOATING for each in scop.statements for access in each.accesses):
-        return True
-    nodes = (node for statement in scop.statements for node in statement.body.walk())
-    return any(
-        (node.kind == "cast" and node.text in _FLOATING) or (node.kind == "call" and node.text in CONVERSIONS)
-        for node in nodes
-    )
 
 
 def _parallel(scop: Scop, threads: int, level: Numerics) -> str | None:

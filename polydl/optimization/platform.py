@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from polydl import registry
+from polydl.arguments import of_type
 from polydl.emission.target import TargetProcessors
 from polydl.execute.contract import Executor
 from polydl.execute.toolchain import Toolchain
@@ -45,9 +46,14 @@ class Platform:
 
 
 def machine_on(machine: Machine | None, threads: int | None) -> Machine:
-    """The machine, or else the one at hand; on ``threads``, if they are given. Raises MachineError for too many."""
+    """The machine, or else the one at hand; on ``threads``, if they are given.
+
+    Raises MachineError for too many, OptionError for what is no machine.
+    """
     if machine is None:
         return Machine.detect(threads=threads)
+    remedy = "polydl.Machine.load(FILE) reads a description; polydl.Machine.detect() is the one at hand"
+    of_type("machine", machine, Machine, remedy=remedy)
     return machine if threads is None else replace(machine, threads=threads)
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from polydl.arguments import of_type
 from polydl.errors import OptionError
-from polydl.optimization.budget import Budget
+from polydl.optimization.budget import Budget, require_budget
 from polydl.optimization.next_picks import NextPicks
 from polydl.optimization.ranked import Picks, RankedVariants
 from polydl.optimization.search_space import RankedSpace
 from polydl.optimization.searching import Searching
 from polydl.optimization.shards import Shard
-from polydl.pipeline import strategy_named
+from polydl.pipeline import DEFAULT_STRATEGY, strategy_named
 from polydl.system.clock import Clock
 
 
@@ -43,14 +44,22 @@ class Selection:
 
 
 def limit_and_part(
-    budget: str | Budget | None, shard: str | Shard | None, *, given: bool
+    budget: str | Budget | None, shard: str | Shard | None, strategy: str, *, given: bool
 ) -> tuple[Budget | None, Shard | None]:
-    """How far a search goes, and which part of the picks is run. Raises OptionError if they exclude each other.
+    """How far a search goes, and which part of the picks is run.
 
-    ``given`` says whether the variants are the caller's own.
+    ``given`` says whether the variants are the caller's own. Raises OptionError for what is neither, for an unknown
+    strategy, and for what exclude each other or lack each other: a strategy is that of a search with a budget.
     """
     limit = Budget.parse(budget) if isinstance(budget, str) else budget
     part = Shard.parse(shard) if isinstance(shard, str) else shard
+    if limit is not None:
+        of_type("budget", limit, Budget, remedy='write "30s", "2m", "200runs" or "5%"')
+    if part is not None:
+        of_type("shard", part, Shard, remedy='write "1/4" to "4/4" for four parts')
+    if strategy != DEFAULT_STRATEGY:
+        strategy_named(strategy)
+        require_budget(strategy, limit)
     if limit is not None and part is not None:
         raise OptionError("a search with a budget has no parts", remedy="leave out --budget or --shard")
     if limit is not None and given:

@@ -55,7 +55,7 @@ class Tuned:
     nest: TuningTask
     #: of the machine that it is for, ``Machine.cpu_id``
     cpu: str
-    #: ``failed`` if no candidate passed, or the nest was refused
+    #: ``failed`` if nothing was emitted, or the nest was refused
     status: Literal["ok", "failed"]
     #: why it failed
     message: str
@@ -169,7 +169,7 @@ def _one(
     )
     result = write_report(result, nest.directory)
     document = optimization_document(result)
-    if result.winner is None:
+    if result.winner is None and result.plain is None:
         return Tuned(
             nest,
             machine.cpu_id,

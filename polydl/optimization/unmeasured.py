@@ -57,6 +57,11 @@ def none_passed(scop: Scop, candidates: Sequence[Measurement]) -> str:
     if not candidates:
         return "there is no legal variant to run"
     text = "no candidate passed"
+    if all(each.status == "inaccurate" for each in candidates):
+        return (
+            f"{text}: each has larger rounding errors than --numerics bounded admits; --numerics reassociated computes "
+            "the source's own products and functions, with sums in any order"
+        )
     wrong = any(each.status == "wrong" for each in candidates)
     names = " and ".join(_kept(scop)) if wrong else ""
     if not names:

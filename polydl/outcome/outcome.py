@@ -90,11 +90,14 @@ class Outcome:
     def plain(self) -> Baseline | None:
         """The plain nest that wins, since no variant is as fast as its fastest build; None where one is.
 
-        None as well where the caller named the variants, and where an interruption came before both have a sample.
+        It wins as well where no variant passed, if one at least is less accurate or took too long. None where all fail
+        otherwise, where the caller named the variants, and where an interruption came before both have a sample.
         """
         winner, baseline = self.winner, self.baseline
-        if winner is None or baseline is None or self.asked:
+        if baseline is None or self.asked:
             return None
+        if winner is None:
+            return baseline if not self.interrupted and winning.no_match(self.tried) else None
         if self.interrupted and not (winner.measurement.samples and baseline.measurement.samples):
             return None
         return baseline if winning.behind(winner, self.baselines) else None
@@ -114,7 +117,9 @@ class Outcome:
 
     def __repr__(self) -> str:
         winner = self.winner
-        if winner is None:
+        if winner is None and self.plain is not None:
+            outcome = "the plain nest wins"
+        elif winner is None:
             outcome = "no winner" if self.tried else "none run"
         else:
             measured = winner.measurement if winner.record is None else winner.record.measurement

@@ -18,3 +18,10 @@ class StoreState:
     lost: int = 0
     #: why they were not, or why no earlier ones could be read
     refusal: PolydlError | None = None
+
+    @property
+    def refused(self) -> str:
+        """What the records did not take, or give, and why; "" if nothing."""
+        if self.lost:
+            return f"{self.lost:,} measurement{'' if self.lost == 1 else 's'} not stored: {self.refusal}"
+        return "" if self.refusal is None else f"no earlier measurements are used: {self.refusal}"

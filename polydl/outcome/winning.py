@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
+from polydl.execute.rounds import clearly_faster
 from polydl.outcome.baselines import speedup
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 SHARE_FOR_NO_LIBRARY = 0.03
 #: So much longer one may take that runs on the calling thread alone, and doesn't wait for others.
 SHARE_FOR_ONE_THREAD = 0.03
+# What a candidate is that gave the right answer, but was no match for the plain nest: less accurate, or stopped.
+_NO_MATCH = ("inaccurate", "timeout")
 
 
 def fastest(tried: Sequence[Tried], *, interrupted: bool = False) -> Tried | None:
@@ -63,18 +66,35 @@ def behind(candidate: Tried, baselines: Sequence[Baseline]) -> bool:
     return factor is not None and factor < 1
 
 
+def no_match(tried: Sequence[Tried]) -> bool:
+    """Whether no candidate passed, and one at least is no failure: it is less accurate, or took too long."""
+    statuses = {each.measurement.status for each in tried}
+    return "ok" not in statuses and not statuses.isdisjoint(_NO_MATCH)
+
+
 def _comparable(tried: Sequence[Tried], interrupted: bool) -> tuple[list[Tried], Callable[[Tried], float]]:
     """Candidates whose times can be compared with each other, and these times.
 
-    Records of one run are judged as they were in that run, so that its winner is found again.
+    They are those with undisturbed samples, if any, unless others are clearly faster than the best of these. Records of
+    one run are judged as they were in that run, so that its winner is found again.
     """
     passed = [each for each in tried if each.measurement.status == "ok"]
     if interrupted:
         return passed, _seconds
     measured = [each for each in passed if each.record is None] or passed
-    certain = [each for each in measured if each.measurement.final and each.measurement.undisturbed] or measured
+    certain = [each for each in measured if each.measurement.final and each.measurement.undisturbed]
     one_run = len({each.record.run if each.record is not None else "" for each in measured}) == 1
-    return certain, _seconds if one_run else _cost
+    cost = _seconds if one_run else _cost
+    if certain and one_run:
+        best = _samples(min(certain, key=cost))
+        uncertain = (each for each in measured if each.measurement.final and not each.measurement.undisturbed)
+        certain = [each for each in uncertain if clearly_faster(_samples(each), best)] or certain
+    return certain or measured, cost
+
+
+def _samples(tried: Tried) -> list[float]:
+    """All of them, disturbed or not."""
+    return [sample.seconds for sample in tried.measurement.samples]
 
 
 def _seconds(tried: Tried) -> float:

@@ -59,7 +59,8 @@ def _by_medians(run: Run) -> Run:
         return run
     if winner is not None and best is not None:
         rate = run.gflops(best.timed.median)
-        part = rate / run.machine.peak if rate and run.machine.peak else None
+        peak = run.machine.peak_of(winner.threads)
+        part = rate / peak if rate and peak else None
         winner = replace(winner, seconds=best.timed.median or 0.0, gflops=rate, peak_fraction=part)
     return replace(
         run,

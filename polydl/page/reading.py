@@ -137,6 +137,7 @@ def _variant(content: Document, statistic: Statistic) -> ShownVariant:
         working_sets=dict(content.get("working_sets") or {}),
         traffic=dict(content.get("traffic") or {}),
         recorded=content.get("recorded"),
+        threads=content.get("threads"),
     )
 
 
@@ -153,6 +154,7 @@ def _winner(document: Document) -> ShownWinner | None:
         speedup=best.get("speedup"),
         over=str(baseline.get("name") or AS_WRITTEN),
         equal_samples=None if equal is None else (equal["count"], equal["seconds"], equal["baseline_seconds"]),
+        threads=int(best.get("threads") or document["machine"]["threads"]),
         peak_fraction=best.get("peak_fraction"),
         error=best.get("error"),
         rounding=str((best.get("rounding") or {}).get("method") or ""),

@@ -64,6 +64,8 @@ class ShownVariant:
     traffic: Mapping[str, int] = field(default_factory=dict)
     #: when it was measured, if that was before this run
     recorded: str | None = None
+    #: on how many it runs; None where the document doesn't say, and for all threads of the machine
+    threads: int | None = None
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,11 @@ class MachineOfRun:
     @property
     def peak(self) -> float | None:
         """GFLOPS of all threads."""
-        return None if self.peak_gflops is None else self.peak_gflops * self.threads
+        return self.peak_of(self.threads)
+
+    def peak_of(self, threads: int) -> float | None:
+        """GFLOPS of so many threads."""
+        return None if self.peak_gflops is None else self.peak_gflops * threads
 
 
 @dataclass(frozen=True)
@@ -121,7 +127,9 @@ class ShownWinner:
     over: str
     #: samples of each, and the two medians that the speed-up is made of, where they are clearly not those of all
     equal_samples: tuple[int, float, float] | None
-    #: by the peak of all threads
+    #: on how many it runs
+    threads: int
+    #: by the peak of these threads
     peak_fraction: float | None
     #: norm-wise relative error against the original
     error: float | None

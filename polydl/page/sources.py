@@ -20,7 +20,7 @@ _EMBEDDED = re.compile(rf'<script type="{DATA_KIND}"[^>]*>(.*?)</script>', re.DO
 _C = frozenset({".c", ".h", ".cpp", ".cc", ".cu"})
 _REMEDY = (
     f"name the {REPORT_FILE} that `polydl optimize FILE.c` writes beside the C, its folder, what `polydl bench --out "
-    "PATH` wrote, a page of `polydl report`, or the id of a run in the records"
+    "PATH` wrote, a page of `polydl report`, or the id of a run in the records, at least its first four letters"
 )
 _RUN = re.compile(r"[0-9a-f]{4,12}")
 

@@ -92,7 +92,9 @@ def lede(run: Run) -> str:
             return "No candidate passed: each failed to compile, to run or to give the right answer."
         return "Nothing was compiled or run; these are the variants that would have been."
     if winner.plain:
-        return f"No variant is as fast as the plain nest, {winner.over}: {units.duration(winner.seconds)}."
+        passed = any(variant.status == "ok" for variant in run.variants)
+        lacks = "is as fast as the plain nest" if passed else "passed; what is left is the plain nest"
+        return f"No variant {lacks}, {winner.over}: {units.duration(winner.seconds)}."
     text = f"Variant {winner.id} takes {units.duration(winner.seconds)}"
     if winner.speedup is None:
         return f"{text}."
@@ -105,9 +107,10 @@ def lede(run: Run) -> str:
 
 def tiles(run: Run) -> list[HeadlineNumber]:
     """The numbers of the headline."""
-    winner, threads = run.winner, plural(run.machine.threads, "thread")
+    winner = run.winner
     if winner is None:
         return []
+    threads = plural(winner.threads, "thread")
     samples = len(run.best.timed.samples) if run.best is not None else 0
     note = f"{run.statistic} of {plural(samples, 'sample')}" if samples else run.statistic
     shown = [
@@ -137,7 +140,8 @@ def variant_table(run: Run) -> VariantTable:
 
 
 def _row(run: Run, variant: ShownVariant, best: bool, times: units.UnitScale, rates: units.UnitScale) -> VariantRow:
-    rate, peak = run.gflops(variant.timed.seconds), run.machine.peak
+    rate = run.gflops(variant.timed.seconds)
+    peak = run.machine.peak_of(variant.threads or run.machine.threads)
     return VariantRow(
         variant,
         best,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from polydl.errors import MissingComponentError
+from polydl.errors import MissingComponentError, OptionError
 from polydl.ir.ranking import RankedVariant
 from polydl.ir.scop import Scop
 from polydl.ir.working_sets import DependenceWorkingSet, WorkingSets
@@ -17,6 +17,8 @@ from polydl.presentation.tables import rendered, table
 from polydl.report.documents import innermost_level
 from polydl.reuse.explain import shrink_to_fit
 
+# What a figure is written as, by the ending of its file's name; the first one without any.
+_FORMATS = ("svg", "png", "pdf")
 _HEADINGS = ("reuse of", "carrier", "nearest", "farthest", "to fit nearer", "kinds")
 
 
@@ -81,10 +83,23 @@ def one_level_up(scop: Scop, plan: Plan, dependence: DependenceWorkingSet, machi
     return f"{shrink.loop} {shrink.now} to {shrink.to}"
 
 
-def draw_working_sets(path: Path, entries: Sequence[RankedVariant], machine: Machine) -> None:
-    """Working sets of the ranked variants as points over the caches' sizes, written as SVG, PNG or PDF.
+def figure_format(path: Path) -> str:
+    """What a figure is written as, by the ending of its name. Raises OptionError for an ending of anything else."""
+    kind = path.suffix.lstrip(".").lower() or _FORMATS[0]
+    if kind not in _FORMATS:
+        raise OptionError(
+            f"no figure is written as {path.suffix}",
+            construct=f"--plot {path}",
+            remedy="name a file that ends with .svg, .png or .pdf",
+        )
+    return kind
 
-    Raises MissingComponentError without matplotlib, ResourceError if the file can't be written.
+
+def draw_working_sets(path: Path, entries: Sequence[RankedVariant], machine: Machine) -> None:
+    """Working sets of the ranked variants as points over the caches' sizes, written as the path's ending says.
+
+    Raises OptionError for other endings, MissingComponentError without matplotlib, ResourceError if the file can't be
+    written.
     """
     try:
         import matplotlib
@@ -127,7 +142,7 @@ def draw_working_sets(path: Path, entries: Sequence[RankedVariant], machine: Mac
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncol=2, fontsize=8, frameon=False)
     figure.tight_layout()
     content = BytesIO()
-    kind = path.suffix.lstrip(".") or "svg"
+    kind = figure_format(path)
     figure.savefig(content, format=kind, metadata={"Date": None} if kind == "svg" else None)
     pyplot.close(figure)
     write_atomically(path, content.getvalue())

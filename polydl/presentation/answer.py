@@ -19,6 +19,7 @@ from polydl.presentation.measured import (
     peak,
     records_text,
     seconds_text,
+    threads_of,
 )
 from polydl.presentation.notation import (
     NOTHING,
@@ -73,27 +74,33 @@ def _nest(document: Mapping[str, Any]) -> str:
 
 def _winner(document: Mapping[str, Any], verbose: bool) -> Iterator[str]:
     best = document["best"]
-    threads = counted(document["machine"]["threads"], "thread")
+    threads = counted(threads_of(document, best), "thread")
     if best["plain"]:
         yield from wrapped(
-            f"Winner  the plain nest, {duration(best['seconds'])} on {threads}: no variant is as fast"
-            + (" so far" if document["interrupted"] else ""),
-            "",
+            f"Winner  the plain nest, {duration(best['seconds'])} on {threads}: {_no_variant(document)}", ""
         )
     else:
         yield from wrapped(f"Winner  {duration(best['seconds'])} on {threads}, {baseline_text(document)}", "")
     of_peak = f"{percentage(best['peak_fraction'])} of the FMA peak"
     if verbose:
-        of_peak += f" of {threads} ({number(peak(document))} GFLOPS)"
+        of_peak += f" of {threads} ({number(peak(document, best))} GFLOPS)"
     # Where nothing is computed, as in a transposition, there is no rate.
     rate = [f"{number(best['gflops'])} GFLOPS, {of_peak}"] if best["gflops"] else []
     yield from wrapped("; ".join([*rate, _which(document)]), "  ")
     yield from _prepared(document)
-    said = [f"numerics {document['numerics']}: {best['rounding']['method']}", accuracy_text(best["accuracy"])]
-    yield from wrapped("; ".join([*said, *(exactness_text(best["exactness"]) if verbose else ())]), "  ")
+    said = f"numerics {document['numerics']}: {accuracy_text(best)}"
+    yield from wrapped("; ".join([said, *(exactness_text(best["exactness"]) if verbose else ())]), "  ")
     if best.get("preferred_to"):
         yield from wrapped(f"{best['preferred_to']} is faster by little, and calls a library; this calls none", "  ")
     yield from wrapped(builds_text(document, verbose=verbose), "  ")
+
+
+def _no_variant(document: Mapping[str, Any]) -> str:
+    """Why the plain nest wins."""
+    if document["counts"]["measured"]:
+        return "no variant is as fast" + (" so far" if document["interrupted"] else "")
+    inaccurate = all(each["status"] == "inaccurate" for each in document["candidates"])
+    return f"no variant is accurate enough for numerics {document['numerics']}" if inaccurate else "no variant passed"
 
 
 def _prepared(document: Mapping[str, Any]) -> Iterator[str]:

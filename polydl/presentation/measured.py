@@ -21,7 +21,6 @@ def measured_table(document: Mapping[str, Any]) -> str:
     """One line per candidate that was run."""
     numbers = ["median", "shortest", "spread", "samples", "GFLOPS", "of peak", "speed-up", "error"]
     rows = table("#", "id", *numbers, "status", right=["#", *numbers])
-    most = peak(document)
     for candidate in document["candidates"]:
         rate, speedup = candidate["gflops"], candidate["speedup"]
         rows.add_row(
@@ -32,7 +31,7 @@ def measured_table(document: Mapping[str, Any]) -> str:
             percentage(candidate["spread"]),
             _samples(candidate["samples"], candidate["disturbed"]),
             number(rate),
-            percentage(None if rate is None else rate / most),
+            percentage(None if rate is None else rate / peak(document, candidate)),
             NOTHING if speedup is None else f"{speedup:.2f}",
             number(candidate["error"], 2),
             candidate["status"],
@@ -62,7 +61,7 @@ def builds_text(document: Mapping[str, Any], *, verbose: bool) -> str:
         text += f"; the speed-up is over {counted(equal['count'], 'sample')} of each: {times}"
     over = document["best"]["speedup_over_original"]
     if verbose and written["id"] != baseline["id"] and over is not None:
-        text += f"; {over:.2f} times as fast as {written['name']} ({duration(written['seconds'])})"
+        text += f"; the winner is {over:.2f} times as fast as {written['name']} ({duration(written['seconds'])})"
     said: dict[str, str] = {}
     for part in (part for one in (baseline, written) for part in one["message"].split("; ") if part):
         # How many of the source's own build were disturbed would look like another number of the same samples.
@@ -141,14 +140,25 @@ def seconds_text(seconds: Mapping[str, float | None], *, verbose: bool) -> str:
     return "\n".join(wrapped(f"Total  {seconds['total']:.1f} s{f': {stages}' if stages else ''}", ""))
 
 
-def peak(document: Mapping[str, Any]) -> float:
-    """The FMA peak of all threads, in GFLOPS."""
-    machine = document["machine"]
-    return float(machine["peak_gflops"] * machine["threads"])
+def threads_of(document: Mapping[str, Any], candidate: Mapping[str, Any]) -> int:
+    """On how many threads a candidate of the document runs, or its ``best``: all where an older one does not say."""
+    return int(candidate.get("threads", document["machine"]["threads"]))
 
 
-def accuracy_text(accuracy: Mapping[str, float] | None) -> str:
-    """The rounding errors beside those of the source."""
+def peak(document: Mapping[str, Any], candidate: Mapping[str, Any]) -> float:
+    """The FMA peak of the threads that a candidate runs on, in GFLOPS."""
+    return float(document["machine"]["peak_gflops"] * threads_of(document, candidate))
+
+
+def accuracy_text(best: Mapping[str, Any]) -> str:
+    """What the winner does to sums and products, and its rounding errors beside those of the source."""
+    method = best["rounding"]["method"]
+    if not best["rounding"].get("rounds", True):
+        return str(method)
+    return f"{method}; {_errors_text(best['accuracy'])}"
+
+
+def _errors_text(accuracy: Mapping[str, float] | None) -> str:
     if accuracy is None:
         return "rounding errors against a wider type were not measured"
     return f"rounding error {number(accuracy['ratio'], 2)} times the source's"

@@ -50,8 +50,10 @@ class Source:
 
     def __post_init__(self) -> None:
         if (self.file is None) == (self.workload is None):
-            what = "neither a FILE nor a --workload" if self.file is None else "both a FILE and a --workload"
-            raise OptionError(f"{what} is given", remedy="name a C file, or a workload such as resnet_03")
+            if self.file is not None:
+                raise OptionError("both a FILE and a --workload are given", remedy="leave one of them out")
+            remedy = "name a C file, or a workload such as resnet_03"
+            raise OptionError("neither a FILE nor a --workload is given", remedy=remedy)
         if self.workload is None and (self.images, self.layout, self.element, self.padding) != (None,) * 4:
             raise OptionError(
                 "--images, --layout, --element and --padding are for a --workload",

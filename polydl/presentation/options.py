@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from polydl.errors import OptionError
 from polydl.ir.numerics import DEFAULT_NUMERICS, MOST_ERROR, NUMERICS
@@ -24,6 +25,7 @@ from polydl.presentation.output_directory import out_option
 from polydl.registry import GROUPS
 
 if TYPE_CHECKING:
+    from polydl.optimization.budget import Budget
     from polydl.optimization.shards import Shard
 
 Command = Callable[..., Any]
@@ -88,6 +90,13 @@ def _gathered(name: str, kind: type[Any], *options: Callable[[Command], Command]
     return decorate
 
 
+def seed_option(what: str) -> Callable[[Command], Command]:
+    """The seed of ``what`` is drawn by lot."""
+    return click.option(
+        "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help=what
+    )  # fmt: skip
+
+
 include_option = click.option(
     "-I", "--include", metavar="DIR", multiple=True, shell_complete=complete_directories,
     help="Search there for #include files.",
@@ -120,18 +129,31 @@ source_options = _gathered(
         "prepared once. May be repeated.",
     ),
 )  # fmt: skip
-target_options = _gathered(
-    "target",
-    Target,
+_target = (
     click.option(
         "--cache-sizes", metavar="SIZES", callback=known_cache_sizes,
         help="Cache sizes instead of those found, innermost first: 32K,1M,36608K.",
     ),
     click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads to use (all cores)."),
+)  # fmt: skip
+target_options = _gathered(
+    "target",
+    Target,
+    *_target,
     click.option(
         "--machine", "described", metavar="FILE|NAME", shell_complete=complete_machines,
         help="Another machine, which polydl calibrate described in FILE, or a processor that polydl knows: "
         "xeon-amx, zen3, zen4, zen5. Nothing is run then.",
+    ),
+)  # fmt: skip
+# Of a command that has to measure.
+measured_target_options = _gathered(
+    "target",
+    Target,
+    *_target,
+    click.option(
+        "--machine", "described", metavar="FILE", shell_complete=complete_files,
+        help="A description of this machine, which polydl calibrate wrote. Another machine is refused.",
     ),
 )  # fmt: skip
 search_options = _gathered(
@@ -148,7 +170,7 @@ search_options = _gathered(
         "--max-variants", type=click.IntRange(min=1), default=400, show_default=True, metavar="N",
         help="Sample so many variants where there are more.",
     ),
-    click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Seed of sample and data."),
+    seed_option("Seed of sample and data."),
     click.option(
         "--numerics", type=click.Choice(NUMERICS), default=DEFAULT_NUMERICS, show_default=True,
         help="Floating point: strict (as the source), reassociated (sums in any order), bounded (errors at most "
@@ -189,8 +211,10 @@ ranker_option = click.option(
     shell_complete=plug_ins("rankers"),
     help="What predicts which variant is fast.",
 )  # fmt: skip
+# The only one that need not be a search's.
+_USUAL_STRATEGY = "ranked"
 strategy_option = click.option(
-    "--strategy", callback=_plug_in("strategies"), default="ranked", show_default=True, metavar="NAME",
+    "--strategy", callback=_plug_in("strategies"), default=_USUAL_STRATEGY, show_default=True, metavar="NAME",
     shell_complete=plug_ins("strategies"),
     help=f"What a search with a budget tries next: {', '.join(GROUPS['strategies'])}.",
 )  # fmt: skip
@@ -217,6 +241,16 @@ shard_option = click.option(
 cold_option = click.option("--cold", is_flag=True, help="Time with empty caches: flushed before each invocation.")
 
 
+def search_limit(budget: str | None, strategy: str) -> Budget | None:
+    """How far a search goes; None for no search. Raises OptionError for no budget, and for a strategy without one."""
+    from polydl.optimization.budget import Budget, require_budget
+
+    limit = None if budget is None else Budget.parse(budget)
+    if strategy != _USUAL_STRATEGY:
+        require_budget(strategy, limit)
+    return limit
+
+
 def require_own_records(shard: Shard | None, records: Path | None) -> None:
     """Raises OptionError for a part of a whole that would write where others write."""
     if shard is not None and records is None:
@@ -241,15 +275,29 @@ sandbox_option = click.option(
 debug_option = click.option("--debug", is_flag=True, expose_value=False, help="Show the Python traceback of an error.")
 
 
+def require_alone(option: str, *others: str) -> None:
+    """Raises OptionError if one of these parameters of the command is given beside an option that leaves it no part."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        if parameter.name in others and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE:
+            raise OptionError(f"both {option} and {parameter.opts[0]} are given", remedy="leave one of them out")
+
+
 def top_k_options(default: int, what: str) -> Callable[[Command], Command]:
     """``what`` is done with the first K of the ranking, or with all."""
 
     def decorate(command: Command) -> Command:
+        @functools.wraps(command)
+        def with_either(**values: Any) -> Any:
+            if values["everything"]:
+                require_alone("--all", "top_k")
+            return command(**values)
+
         many = click.option(
             "--top-k", type=click.IntRange(min=1), default=default, show_default=True, metavar="K",
             help=f"{what} the first K of the ranking.",
         )  # fmt: skip
-        return many(click.option("--all", "everything", is_flag=True, help=f"{what} all of them.")(command))
+        return many(click.option("--all", "everything", is_flag=True, help=f"{what} all of them.")(with_either))
 
     return decorate
 

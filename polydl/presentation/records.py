@@ -162,11 +162,7 @@ def damages_text(damages: Sequence[Damage]) -> str:
 def store_texts(store: StoreState) -> list[str]:
     """What was wrong with the records while an optimization used them, one text each."""
     texts = [damages_text(store.damaged)] if store.damaged else []
-    if store.lost:
-        texts.append(f"{counted(store.lost, 'measurement')} not stored: {store.refusal}")
-    elif store.refusal is not None:
-        texts.append(f"no earlier measurements are used: {store.refusal}")
-    return texts
+    return [*texts, store.refused] if store.refused else texts
 
 
 def replay_text(replayed: Sequence[Replayed], gone: Sequence[Damage]) -> str:

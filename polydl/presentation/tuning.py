@@ -38,8 +38,9 @@ def tuned_text(results: Sequence[Tuned]) -> str:
 
 
 def line(result: Tuned) -> str:
-    """What failed, and why."""
-    return f"polydl: {result.nest.name}: {result.message}"
+    """What failed, and why. Many messages begin with the file themselves."""
+    name = f"{result.nest.name}:"
+    return f"polydl: {result.message}" if result.message.startswith(name) else f"polydl: {name} {result.message}"
 
 
 def document(results: Sequence[Tuned]) -> dict[str, Any]:

@@ -93,6 +93,7 @@ class _Line(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     final: bool = True
     complete: bool = True
     features: dict[str, Feature] = {}
+    seed: Whole | None = None
 
 
 class _Version(msgspec.Struct):

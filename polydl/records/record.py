@@ -94,6 +94,8 @@ class Record:
     complete: bool = True
     #: what rankers saw of the variant (``learning.samples.describe``)
     features: Mapping[str, Any] = field(default_factory=dict)
+    #: of the data that the kernel was verified on; None in records of an earlier polydl
+    seed: int | None = None
 
     @property
     def gflops(self) -> float | None:
@@ -151,6 +153,7 @@ def make_record(
     baseline_seconds: float | None = None,
     peak_gflops: float | None = None,
     features: Mapping[str, Any] | None = None,
+    seed: int | None = None,
 ) -> Record:
     """The record of a measurement taken now; arguments are fields of ``Record``."""
     return Record(
@@ -178,6 +181,7 @@ def make_record(
         final=measurement.final,
         complete=measurement.complete,
         features=features or {},
+        seed=seed,
     )
 
 

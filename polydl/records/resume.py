@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from polydl.errors import RecordsError, ResourceError
+from polydl.arguments import of_type
+from polydl.errors import OptionError, RecordsError, ResourceError
 from polydl.execute.contract import Finished
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
@@ -25,6 +26,8 @@ LEADERS = 3
 # Statuses that need no second measurement: others mean that the kernel was not compiled to its end, did not run or was
 # stopped early.
 KNOWN_STATUSES = ("ok", "compile", "crash", "wrong", "inaccurate")
+# Those that may be others on data of another seed. What is "ok" has a time, which hardly depends on the data.
+_ON_THESE_DATA = ("crash", "wrong", "inaccurate")
 
 
 @dataclass(frozen=True)
@@ -51,9 +54,14 @@ class Book:
     setting: Setting
     #: name of the ready workload, if it is one
     workload: str | None = None
+    #: of the data
+    seed: int = 0
 
     def known(self, kernels: Iterable[KernelSource]) -> Known:
-        """The records of kernels whose exact code was measured in this setting."""
+        """The records of kernels whose exact code was measured in this setting.
+
+        One that failed on data of another seed may pass on these: such records are none.
+        """
         codes = {kernel.id: code_digest(kernel) for kernel in kernels}
         damaged: list[Damage] = []
         try:
@@ -63,6 +71,7 @@ class Book:
                 if record.setting == self.setting
                 and codes.get(record.id) == record.code
                 and record.status in KNOWN_STATUSES
+                and (record.status not in _ON_THESE_DATA or record.seed == self.seed)
             ]
         except RecordsError as error:
             return Known({}, refusal=error)
@@ -120,6 +129,7 @@ class Recorder:
             workload=book.workload,
             baseline_seconds=finished.baseline_seconds,
             peak_gflops=finished.probe_gflops or None,
+            seed=book.seed,
         )
         try:
             append(book.directory, [record])
@@ -135,14 +145,23 @@ def book_of(
     records: str | Path | bool,
     workload: str | None = None,
     *,
+    seed: int,
     numerics: Numerics = DEFAULT_NUMERICS,
     cold: bool = False,
 ) -> Book | None:
-    """The book of a nest in the present setting. ``records`` is a directory, True for the user's, False for no book."""
+    """The book of a nest in the present setting, for data of that ``seed``.
+
+    ``records`` is a directory, True for the user's, False for no book. Raises OptionError for what is none of these.
+    """
     if records is False:
         return None
+    remedy = "a directory, True for the user's records, or False for none"
+    of_type("records", records, bool, str, Path, remedy=remedy)
     directory = default_directory() if records is True else Path(records)
-    return Book(directory, scop, setting_of(machine, toolchain, numerics=numerics, cold=cold), workload)
+    if records is not True and directory.is_file():
+        raise OptionError(f"records is {str(records)!r}, which is a file", remedy=remedy)
+    setting = setting_of(machine, toolchain, numerics=numerics, cold=bool(cold))
+    return Book(directory, scop, setting, workload, seed)
 
 
 def to_run(ids: Sequence[str], known: Mapping[str, Record]) -> tuple[str, ...]:

@@ -89,7 +89,8 @@ def _plain_best(result: Outcome, plain: Baseline) -> Document:
         "microkernel": None,
         "seconds": measurement.seconds_median,
         "gflops": rate,
-        "peak_fraction": None if rate is None else rate / (result.peak_gflops * result.machine.threads),
+        "threads": plain.build.threads,
+        "peak_fraction": None if rate is None else rate / (result.peak_gflops * plain.build.threads),
         "speedup": result.speedup,
         "equal_samples": None,
         "speedup_over_original": times_as_fast(measurement, result.baselines[0].measurement),
@@ -97,7 +98,11 @@ def _plain_best(result: Outcome, plain: Baseline) -> Document:
         "error": measurement.error,
         "preferred_to": None,
         "reuses": [],
-        "rounding": {"method": in_words(result.numerics, rounding), "error_factor": rounding.error_factor},
+        "rounding": {
+            "rounds": result.scop.rounds,
+            "method": in_words(result.numerics, rounding, rounds=result.scop.rounds),
+            "error_factor": rounding.error_factor,
+        },
         "exactness": None,
         "prepared": _prepared(result, 0),
     }
@@ -109,6 +114,7 @@ def _best(result: Outcome, winner: Tried) -> Document:
     measurement = winner.measurement
     seconds = measurement.seconds_median
     rate = gflops(result.scop, seconds)
+    threads = _threads(result.scop, winner.ranked.variant, result.machine)
     return {
         **variant_document(winner.ranked.variant),
         "plain": False,
@@ -116,7 +122,8 @@ def _best(result: Outcome, winner: Tried) -> Document:
         "microkernel": _main_microkernel(result, winner),
         "seconds": seconds,
         "gflops": rate,
-        "peak_fraction": None if rate is None else rate / (result.peak_gflops * result.machine.threads),
+        "threads": threads,
+        "peak_fraction": None if rate is None else rate / (result.peak_gflops * threads),
         "speedup": speedup(measurement, result.baselines),
         "equal_samples": _equal_samples(measurement, result.baseline),
         "speedup_over_original": times_as_fast(measurement, result.baselines[0].measurement),
@@ -128,6 +135,13 @@ def _best(result: Outcome, winner: Tried) -> Document:
         "preferred_to": _preferred_to(result, winner),
         "prepared": _prepared(result, winner.kernel.prepared_bytes),
     }
+
+
+def _threads(scop: Scop, variant: Variant, machine: Machine) -> int:
+    # It loads isl, which stored answers do without.
+    from polydl.codegen.parallel_source import variant_threads
+
+    return variant_threads(scop, variant, machine.threads)
 
 
 def _prepared(result: Outcome, size: int) -> Document | None:
@@ -166,7 +180,14 @@ def _rounding(result: Outcome, tried: Tried) -> Document:
     """What a candidate does to sums and products; no factor where it computes those of the source."""
     rounding = result.applied(tried.ranked.variant).rounding
     return {
-        "method": in_words(result.numerics, rounding, tried.kernel.vector_functions, flushes=tried.kernel.flushes),
+        "rounds": result.scop.rounds,
+        "method": in_words(
+            result.numerics,
+            rounding,
+            tried.kernel.vector_functions,
+            flushes=tried.kernel.flushes,
+            rounds=result.scop.rounds,
+        ),
         "error_factor": rounding.error_factor,
     }
 
@@ -219,6 +240,7 @@ def _candidate(
         **variant_document(entry.variant),
         "score": entry.score,
         "working_sets": level_sizes(entry.working_sets, machine),
+        "threads": _threads(scop, entry.variant, machine),
         "status": measurement.status if measurement else None,
         "seconds_min": measurement.seconds_minimum if measurement else None,
         "seconds_median": measurement.seconds_median if measurement else None,
