@@ -1,12 +1,14 @@
-# polydl from a fresh clone: `make optimize` shows the main job, `make test` runs the tests.
+# polydl from a fresh clone: `make optimize` shows the main job, `make install` brings the command, `make test` runs the
+# tests.
 # Everything that is installed goes into .venv, except Debian packages, which need root.
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help optimize check test test-slow test-all bench polybench bench-analysis lint types format schema man clean FORCE
+.PHONY: help optimize install check test test-slow test-all bench polybench bench-analysis lint types format schema man clean FORCE
 
 SOURCE ?= examples/conv.c
-CACHE_SIZES ?= 32K,1M,36608K
+# Innermost first, such as 32K,1M,36608K; without any, those of the machine.
+CACHE_SIZES ?=
 SUITE ?= resnet
 THREADS ?= 1
 
@@ -39,8 +41,10 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /make \1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
 
-optimize: $(INSTALLED) ## install what is missing, then optimize SOURCE for CACHE_SIZES
-	$(BIN)/polydl optimize $(SOURCE) --cache-sizes $(CACHE_SIZES)
+optimize: $(INSTALLED) ## install what is missing, then optimize SOURCE (for CACHE_SIZES in place of this machine's)
+	$(BIN)/polydl optimize $(SOURCE)$(if $(CACHE_SIZES), --cache-sizes $(CACHE_SIZES))
+
+install: $(INSTALLED) ## install what is missing: the command is .venv/bin/polydl then
 
 check: $(INSTALLED_DEV) ## the tests that take seconds and need no compiler
 	$(PYTEST) -m "not native and not slow" $(CHECKED)

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from polydl.optimization.fused import fuse as fuse
     from polydl.optimization.optimize import optimize as optimize
     from polydl.optimization.optimized import Optimization as Optimization
+    from polydl.optimization.optimized import OptimizationInterrupted as OptimizationInterrupted
     from polydl.optimization.peers import PeerComparison as PeerComparison
     from polydl.optimization.peers import compare_with_peers as compare_with_peers
     from polydl.pipeline import generate_variants as generate_variants
@@ -45,6 +46,7 @@ __all__ = [
     "LoadedModel",
     "Machine",
     "Optimization",
+    "OptimizationInterrupted",
     "Peer",
     "PeerComparison",
     "PolydlError",
@@ -66,6 +68,7 @@ _HOME = {
     "LoadedModel": "polydl.models.loaded",
     "Machine": "polydl.machine",
     "Optimization": "polydl.optimization.optimized",
+    "OptimizationInterrupted": "polydl.optimization.optimized",
     "Peer": "polydl.execute.contract",
     "PeerComparison": "polydl.optimization.peers",
     "PolydlError": "polydl.errors",

@@ -7,6 +7,7 @@ import functools
 import gc
 import os
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
@@ -16,7 +17,7 @@ from typing import Any
 import click
 
 from polydl.commands.output import FAILURE, fail
-from polydl.errors import PolydlError, missing_dependency
+from polydl.errors import PolydlError, RecordsWarning, missing_dependency
 from polydl.presentation.options import debug_option
 from polydl.system.interruption import EXIT_STATUS, INTERRUPTION
 
@@ -104,7 +105,10 @@ class PolydlCommands(click.Group):
             if sys.stdout is None:
                 sys.exit(fail("standard output is closed\n  remedy: send it somewhere: > /dev/null", FAILURE))
         run = functools.partial(super().main, arguments, prog_name, complete_var, standalone_mode=False, **extra)
-        status = _status_of(run, debug="--debug" in arguments)
+        with warnings.catch_warnings():
+            # Commands say it in their own words.
+            warnings.simplefilter("ignore", RecordsWarning)
+            status = _status_of(run, debug="--debug" in arguments)
         if standalone_mode:
             sys.exit(status)
         return status

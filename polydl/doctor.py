@@ -1,7 +1,8 @@
 """Which components are there, and does each really work?
 
 Every self-test does a small piece of real work in a process of its own, so that a broken
-component is a line in the report and not the end of it.
+component is a line in the report and not the end of it. Packages that take seconds to import,
+and that only some commands need, are looked up.
 """
 
 from __future__ import annotations
@@ -15,17 +16,34 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
+from polydl.errors import MissingComponentError, PolydlError
+from polydl.execute.toolchain import Toolchain
 from polydl.native import libxsmm_remedy, privileged, reinstall_command
 from polydl.system.control_groups import usable_processors
 from polydl.system.files import temporary_directory
+from polydl.system.sandbox import sandboxed
 
 _TIMEOUT_SECONDS = 60
-_OPENMP = """#include <omp.h>
-#include <stdio.h>
+# What compilers are tested with that polydl doesn't take.
+_FLAGS = ("-O3", "-march=native", "-fopenmp")
+# The name of a package, its module, the distributions that may bring it, the usual one first, and what needs it.
+_PACKAGES = (
+    ("matplotlib", "matplotlib", ("matplotlib",), "figures and pages need it"),
+    ("Jinja2", "jinja2", ("Jinja2",), "only pages of results need it"),
+    ("Pygments", "pygments", ("Pygments",), "only pages of results need it"),
+    ("PyTorch", "torch", ("torch",), "only its models and bench need it"),
+    ("onnx", "onnx", ("onnx",), "only ONNX models and bench need it"),
+    ("distributed", "distributed", ("distributed",), "only many machines need it"),
+    ("TensorFlow", "tensorflow", ("tensorflow", "tensorflow-cpu"), "only training a ranker needs it"),
+)
+# Without omp.h, which distributions ship apart from the library.
+_OPENMP = """#include <stdio.h>
+int omp_get_num_threads(void);
 int main(void) {
   int sum = 0;
 #pragma omp parallel for num_threads(2) reduction(+ : sum)
@@ -66,7 +84,7 @@ def examine() -> tuple[Component, ...]:
         return privileged(f"apt-get install -y {package}")
 
     checks = (
-        lambda: _compiler("C compiler", ("gcc", "cc"), apt("gcc libc6-dev"), required=True),
+        lambda: _compiler("C compiler", ("gcc", "clang", "cc"), apt("gcc libc6-dev"), required=True),
         lambda: _in_child("pet", "pet", _pip("cffi tadashi"), required=True),
         lambda: _in_child("islpy", "islpy", _pip("islpy"), required=True),
         lambda: _in_child("libclang", "libclang", _pip("libclang"), required=True),
@@ -74,8 +92,9 @@ def examine() -> tuple[Component, ...]:
         lambda: _in_child("runtime library", "runtime", reinstall, required=True),
         lambda: _in_child("LIBXSMM", "libxsmm", libxsmm_remedy(), required=False),
         lambda: _compiler("clang", ("clang",), apt("clang libomp-dev"), required=False),
-        lambda: _tensorflow(_pip("tensorflow")),
         lambda: _valgrind(apt("valgrind")),
+        lambda: _bubblewrap(apt("bubblewrap")),
+        *(partial(_looked_up, *package) for package in _PACKAGES),
     )
     with ThreadPoolExecutor(usable_processors()) as pool:
         return tuple(pool.map(lambda check: check(), checks))
@@ -106,32 +125,47 @@ def _in_child(name: str, test: str, remedy: str, *, required: bool) -> Component
 
 
 def _compiler(name: str, programs: tuple[str, ...], remedy: str, *, required: bool) -> Component:
-    path = next(filter(None, map(shutil.which, programs)), None)
-    if path is None:
+    """The first of the programs that works, or else the first that is there."""
+    paths = tuple(filter(None, map(shutil.which, programs)))
+    if not paths:
         return Component(name, False, False, required, "", "", remedy, f"no {' or '.join(programs)} on the PATH")
-    lines = _output([path, "--version"]).splitlines() or [""]
+    broken: list[Component] = []
+    for path in paths:
+        lines = _output([path, "--version"]).splitlines() or [""]
+        failure = _openmp_failure(path)
+        text = "compiled and ran an OpenMP program" if failure is None else failure
+        component = Component(name, True, failure is None, required, lines[0], path, remedy, text)
+        if component.works:
+            return component
+        broken.append(component)
+    return broken[0]
+
+
+def _openmp_failure(compiler: str) -> str | None:
+    """What is wrong with an OpenMP program that it makes with polydl's flags; None if nothing is."""
+    flags: tuple[str, ...] = _FLAGS
+    with suppress(PolydlError):
+        flags = Toolchain.find(compiler).flags
     with temporary_directory() as directory:
         source, program = directory / "test.c", directory / "test"
         source.write_text(_OPENMP, encoding="utf-8")
-        failure = _run([path, "-O3", "-march=native", "-fopenmp", str(source), "-o", str(program)], directory)
+        failure = _run([compiler, *flags, str(source), "-o", str(program)], directory)
         if failure is None and (answer := _output([str(program)])) != "45":
             failure = f"an OpenMP program printed {answer!r}, not '45'"
-    works = failure is None
-    text = "compiled and ran an OpenMP program" if failure is None else failure
-    return Component(name, True, works, required, lines[0], path, remedy, text)
+    return failure
 
 
-def _tensorflow(remedy: str) -> Component:
-    # Importing it takes seconds, and only training needs it.
-    spec = find_spec("tensorflow")
+def _looked_up(name: str, module: str, distributions: tuple[str, ...], need: str) -> Component:
+    """A package that is not imported."""
+    spec = find_spec(module)
     where = "" if spec is None else spec.origin or ""
     present = where != ""
     installed = ""
-    for distribution in ("tensorflow", "tensorflow-cpu"):
+    for distribution in distributions:
         with suppress(PackageNotFoundError):
             installed = installed or version(distribution)
-    text = "looked up without importing it" if present else "not installed; only training a ranker needs it"
-    return Component("TensorFlow", present, present, False, installed, where, remedy, text)
+    text = "looked up without importing it" if present else f"not installed; {need}"
+    return Component(name, present, present, False, installed, where, _pip(distributions[0]), text)
 
 
 def _valgrind(remedy: str) -> Component:
@@ -143,6 +177,22 @@ def _valgrind(remedy: str) -> Component:
         failure = _run(command, directory)
     text = "simulated the caches of a small program" if failure is None else failure
     return Component("valgrind", True, failure is None, False, _output([path, "--version"]).strip(), path, remedy, text)
+
+
+def _bubblewrap(remedy: str) -> Component:
+    path = shutil.which("bwrap")
+    if path is None:
+        return Component("bubblewrap", False, False, False, "", "", remedy, "no bwrap on the PATH; --sandbox needs it")
+    failure: str | None = None
+    try:
+        with sandboxed():
+            pass
+    except MissingComponentError as error:
+        failure, remedy = error.message, error.remedy or remedy
+    text = "ran a program in a sandbox" if failure is None else failure
+    return Component(
+        "bubblewrap", True, failure is None, False, _output([path, "--version"]).strip(), path, remedy, text
+    )
 
 
 def _run(command: list[str], directory: Path) -> str | None:

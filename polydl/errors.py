@@ -159,5 +159,9 @@ class RecordsError(PolydlError):
     """Stored measurements can't be read, or were written by a newer polydl."""
 
 
+class RecordsWarning(UserWarning):
+    """The records took none of some measurements, or gave none; the work went on without."""
+
+
 class WeightsError(PolydlError):
     """A ranker's trained weights can't be read, or belong to other features."""

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from polydl import registry
-from polydl.contracts import Candidate, Microkernel, Ranker
+from polydl.arguments import listed, seed_of, whole
+from polydl.contracts import Candidate, Microkernel
 from polydl.contracts.search import Strategy
 from polydl.errors import AnalysisError, OptionError
 from polydl.ir.kernel import KernelSource
@@ -28,6 +29,7 @@ from polydl.model.traffic import missed_lines
 from polydl.plan.apply import Applied
 from polydl.plan.apply import apply as apply_variant
 from polydl.plan.rewriting import as_written
+from polydl.rankers import ranker_named as ranker_named
 from polydl.reading import parse as parse
 from polydl.reuse.caches import threads_sharing
 from polydl.reuse.variants import AnalysedVariants, working_sets_of_variants
@@ -152,7 +154,7 @@ def space_on(
         fusions=fusions,
         fewer_products=fewer_products,
     )
-    return pinned(space, pins) if pins else space
+    return pinned(space, listed("pins", pins, str)) if pins else space
 
 
 def fusion_choices(
@@ -194,7 +196,7 @@ def estimated_size(space: VariantSpace, *, seed: int = DEFAULT_SEED) -> SizeEsti
     """How many legal variants a space has, with 95 % confidence."""
     from polydl.variants.estimate import estimated_size as estimate
 
-    return estimate(space, seed=seed)
+    return estimate(space, seed=seed_of(seed))
 
 
 def least_seconds(space: VariantSpace, partials: Mapping[int, Partial], machine: Machine) -> float:
@@ -220,9 +222,7 @@ def generate(space: VariantSpace, *, max_variants: int = DEFAULT_MAX_VARIANTS, s
     """Legal variants of a space with the counts of what was looked at. ``max_variants`` is at least 1."""
     from polydl.variants.generation import generate as generate_from
 
-    if max_variants < 1:
-        raise OptionError(f"max_variants is {max_variants}", remedy="at least 1")
-    return generate_from(space, max_variants=max_variants, seed=seed)
+    return generate_from(space, max_variants=whole("max_variants", max_variants, 1), seed=seed_of(seed))
 
 
 def generate_variants(
@@ -382,12 +382,6 @@ def predicted_misses(
     return tuple(misses)
 
 
-def ranker_named(name: str) -> Ranker:
-    """The ranker of a name. Raises OptionError for an unknown one."""
-    found: Ranker = registry.load("rankers", name)
-    return found
-
-
 def strategy_named(name: str) -> Strategy:
     """The strategy of a name. Raises OptionError for an unknown one."""
     found: Strategy = registry.load("strategies", name)
@@ -405,7 +399,8 @@ def rank(
 ) -> Ranking:
     """Order variants, the most promising first. Raises OptionError for an unknown ranker."""
     chosen = ranker_named(ranker)
-    analysed = candidates(nest, variants, machine=machine, progress=progress, **options)
+    given = listed("variants", variants, Variant)
+    analysed = candidates(nest, given, machine=machine, progress=progress, **options)
     return chosen.rank(analysed, machine)
 
 

@@ -117,12 +117,21 @@ def load(group: str, name: str) -> Any:
     try:
         return offered.load()
     except (ImportError, AttributeError) as error:
-        distribution = offered.dist.name if offered.dist is not None else "an unknown distribution"
         raise OptionError(
             f"{name!r} of the {group} can't be imported from {offered.value}: {error}",
             construct=name,
-            remedy=f"reinstall or remove {distribution}, which offers it",
+            remedy=f"reinstall or remove {_distribution(offered)}, which offers it",
         ) from error
+
+
+def distribution_of(group: str, name: str) -> str | None:
+    """The other distribution that offers the plug-in; None for a built-in one, and for an unknown name."""
+    offered = _offered(group).get(name)
+    return None if offered is None or name in _built_in(group) else _distribution(offered)
+
+
+def _distribution(offered: EntryPoint) -> str:
+    return offered.dist.name if offered.dist is not None else "an unknown distribution"
 
 
 def _built_in(group: str) -> dict[str, str]:

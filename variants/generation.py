@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from math import prod
 
+from polydl.ir.counts import counted
 from polydl.ir.variant import Step, Variant
 from polydl.variants.choice import Choice
 from polydl.variants.variant_space import VariantSpace
@@ -33,7 +34,7 @@ class Generation:
     choices: Mapping[str, tuple[int, tuple[Choice, ...]]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        return f"<Generation of {len(self.variants)} variants out of {self.total} assignments>"
+        return f"<Generation of {counted(len(self.variants), 'variant')} out of {counted(self.total, 'assignment')}>"
 
 
 def generate(space: VariantSpace, *, max_variants: int, seed: int) -> Generation:

@@ -8,6 +8,7 @@ from functools import cached_property
 from math import prod
 
 from polydl.contracts import Microkernel
+from polydl.ir.counts import counted
 from polydl.ir.numerics import Numerics, most_error
 from polydl.ir.scop import Scop
 from polydl.ir.variant import ScopStep, Variant
@@ -70,8 +71,9 @@ class VariantSpace:
     alternatives: tuple[VariantSpace, ...] = ()
 
     def __repr__(self) -> str:
-        rewrites = f"{len(self.rewrites)} rewrites, {len(self.alternatives)} alternatives"
-        return f"<VariantSpace of {self.source.function.name}: {len(self.nests)} nests, {rewrites}>"
+        counts = {"nest": len(self.nests), "rewrite": len(self.rewrites), "alternative": len(self.alternatives)}
+        size = ", ".join(counted(count, noun) for noun, count in counts.items())
+        return f"<VariantSpace of {self.source.function.name}: {size}>"
 
     @property
     def most_error(self) -> float:

@@ -181,7 +181,7 @@ def measure(
         try:
             result |= run.of_program(each) if isinstance(each, SuiteProgram) else run.of_workload(each)
         except PolydlError as error:
-            result |= {"status": "failed", "message": str(error)}
+            result |= {"status": "failed", "message": str(error), "exit_status": error.exit_status}
         result["seconds_spent"] = round(time.perf_counter() - start, 2)
         yield each.name, result
 

@@ -6,6 +6,7 @@ task asks for slots, so that none runs beside one that asks for all of them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,21 @@ if TYPE_CHECKING:
 
 SLOTS = "slots"
 _CPU = "cpu-"
+# A host by name or number, in brackets where that has colons, and a port; without a protocol, Dask takes tcp.
+_ADDRESS = re.compile(r"(\w+://)?(\[[^\s\[\]]+\]|[^\s:/\[\]]+):\d{1,5}")
 # Seconds to reach the scheduler.
 _CONNECT_SECONDS = 30
+
+
+def scheduler_address(text: str, option: str) -> str:
+    """The address of a scheduler that ``option`` names. Raises OptionError for what can't be one."""
+    if not _ADDRESS.fullmatch(text):
+        raise OptionError(
+            f"{text!r} is no address of a scheduler",
+            construct=f"{option} {text}",
+            remedy="write tcp://HOST:PORT, as `dask scheduler` says when it starts",
+        )
+    return text
 
 
 def resources(key: str, slots: int) -> dict[str, float]:

@@ -12,12 +12,14 @@ from polydl.commands.output import STANDARD_OUTPUT, show
 from polydl.commands.reading import read
 from polydl.commands.variant import chosen_variant, variant_option
 from polydl.errors import OptionError
+from polydl.presentation.checked_command import CheckedCommand
 from polydl.presentation.completion import complete_files
 from polydl.presentation.option_values import SearchOptions, Source, Target
 from polydl.presentation.options import (
     debug_option,
     json_option,
     ranker_option,
+    require_alone,
     search_options,
     source_options,
     target_options,
@@ -29,7 +31,7 @@ from polydl.presentation.options import (
 _SHOWN_VARIANTS = 6
 
 
-@click.command()
+@click.command(cls=CheckedCommand)
 @source_options
 @json_option
 @debug_option
@@ -42,7 +44,7 @@ def parse(source: Source, json_path: str | None) -> int:
     return show(json_path, documents.parse_document(scop), f"{nest.scop_text(scop)}\n{nest.accesses_text(scop)}")
 
 
-@click.command()
+@click.command(cls=CheckedCommand)
 @source_options
 @target_options
 @search_options
@@ -66,7 +68,7 @@ def variants(
     machine = target.machine()
     space = search.space(scop, machine)
     if show is not None:
-        named = chosen_variant(show, lambda: search.generate(space))
+        named = chosen_variant(show, lambda: search.generate(space), "--show")
         click.echo(pipeline.kernel(space.apply(named), machine.vector_bytes).c, nl=False)
         return 0
     generation = search.generate(space)
@@ -85,7 +87,7 @@ def variants(
     return output.show(json_path, documents.variants_document(space, generation, machine, size), text)
 
 
-@click.command()
+@click.command(cls=CheckedCommand)
 @source_options
 @target_options
 @search_options
@@ -115,6 +117,8 @@ def rank(
     from polydl.presentation.progress import progress_bar
     from polydl.report import documents
 
+    if variant is not None:
+        require_alone("--variant", "top_k", "everything", "explain")
     scop = read(source)
     machine = target.machine()
     space = search.space(scop, machine)
@@ -148,16 +152,27 @@ def rank(
     return show(json_path, document, text)
 
 
-@click.command()
+def _figure(_context: click.Context, _parameter: click.Parameter, value: Path | None) -> Path | None:
+    """Before anything is read: a name that says what the figure is written as. Raises OptionError."""
+    if value is not None:
+        from polydl.presentation.analysis import figure_format
+
+        figure_format(value)
+    return value
+
+
+@click.command(cls=CheckedCommand)
 @source_options
 @target_options
 @search_options
 @variant_option
 @click.option(
     "--plot",
+    type=click.Path(path_type=Path, dir_okay=False),
     metavar="PATH",
+    callback=_figure,
     shell_complete=complete_files,
-    help="Draw the working sets of the top variants against the caches (.svg, .png).",
+    help="Draw the working sets of the top variants against the caches (.svg, .png, .pdf).",
 )
 @click.option("--line-size", type=click.IntRange(min=1), metavar="BYTES", help="Count whole cache lines of this size.")
 @click.option("--inclusive", is_flag=True, help="Each cache holds what the smaller ones hold as well.")
@@ -171,7 +186,7 @@ def analyze(
     target: Target,
     search: SearchOptions,
     variant: str | None,
-    plot: str | None,
+    plot: Path | None,
     line_size: int | None,
     inclusive: bool,
     shared: bool,
@@ -201,6 +216,6 @@ def analyze(
             ranker=ranker,
             **search.options,
         )
-        analysis.draw_working_sets(Path(plot), ranking.entries[:top_k], machine)
+        analysis.draw_working_sets(plot, ranking.entries[:top_k], machine)
         text += f"\n\nDrawn  {plot}"
     return show(json_path, documents.analysis_document(applied, working_sets, machine), text)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from polydl.bench.polybench import DATASETS, FOLDER
-from polydl.commands.output import STANDARD_OUTPUT, write_document
+from polydl.commands.output import FAILURE, STANDARD_OUTPUT, write_document
 from polydl.commands.storing import warn_of_directory
 from polydl.errors import OptionError
+from polydl.presentation.checked_command import CheckedCommand
 from polydl.presentation.completion import complete_suites
 from polydl.presentation.numbers import FiniteRange
 from polydl.presentation.option_values import OUT, macros_of
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from polydl.optimization.shards import Shard
 
 
-@click.command()
+@click.command(cls=CheckedCommand)
 @click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path(path_type=Path))
 @click.option("--function", metavar="NAME", help="The function whose nest is meant, where a C file has several.")
 @click.option(
@@ -80,7 +81,7 @@ if TYPE_CHECKING:
 @click.option("--rounds", type=click.IntRange(min=2), default=15, show_default=True, help="Samples of each.")
 @click.option("--budget", type=FiniteRange(min=0.1), default=30.0, show_default=True, metavar="SECONDS")
 @click.option("--timeout", type=FiniteRange(min=0.1), default=120.0, show_default=True, metavar="SECONDS")
-@click.option("--seed", type=int, default=0, show_default=True, metavar="N")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -121,7 +122,8 @@ def bench(
     """Optimize nests, and time the leaders beside other libraries and compilers in the same rounds.
 
     Each FILE is a C file, whose peers are compilers, or a CSV of sizes; ready workloads have libraries beside them.
-    Results are stored after each workload; an interrupted run goes on where it stopped.
+    Results are stored after each workload; an interrupted run goes on where it stopped. Ends with status 2 for a
+    mistake in the C of one, and with 1 if polydl has no time of one for another reason.
     """
     from polydl.bench.files import program_of_file
     from polydl.bench.results import concluded, read
@@ -129,6 +131,7 @@ def bench(
     from polydl.records.store import default_directory
 
     screen = console(quiet=quiet or json_path == STANDARD_OUTPUT)
+    status = 0
     if not only_show and not parts:
         require_own_records(shard, records)
         warn_of_directory(records or default_directory())
@@ -156,10 +159,20 @@ def bench(
             out = Path(OUT, f"bench-{'-'.join([*stems, *names][:4])}-{settings.threads}-{settings.images}{part}.json")
         document = _run(chosen, shard, settings, polybench, programs, out, records or True, screen)
         screen.print(f"Results  {out}", highlight=False)
+        status = _exit_status(document, chosen)
     _print(document, screen)
     if json_path is not None:
         write_document(document, json_path)
-    return 0
+    return status
+
+
+def _exit_status(document: Document, names: Sequence[str]) -> int:
+    """The largest of these workloads, of a part those that it has; each without a time of polydl's has one."""
+    from polydl.bench.ratios import leaders
+
+    results = [document["results"][name] for name in names if name in document["results"]]
+    # Files of earlier versions don't say it.
+    return max((result.get("exit_status", FAILURE) for result in results if not leaders(result)), default=0)
 
 
 def _merged(parts: tuple[Path, ...], out: Path | None) -> Document:
@@ -233,7 +246,7 @@ def _workloads(suite_names: tuple[str, ...], names: tuple[str, ...], polybench: 
     chosen = [
         name
         for name_of_suite in suite_names
-        for name in (programs(polybench) if name_of_suite == SUITE else suite(name_of_suite))
+        for name in (programs(polybench) if name_of_suite == SUITE else suite(name_of_suite, (SUITE,)))
     ] + list(names)
     if not chosen:
         known = ", ".join((*suites(), SUITE))

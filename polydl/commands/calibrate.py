@@ -12,6 +12,7 @@ import click
 from polydl.commands.output import STANDARD_OUTPUT
 from polydl.commands.output import show as shown
 from polydl.errors import MachineError, OptionError
+from polydl.presentation.checked_command import CheckedCommand
 from polydl.presentation.options import debug_option, json_option, known_cache_sizes
 from polydl.system.files import opened
 
@@ -23,7 +24,7 @@ _FAILURE = 1
 _SIGN = b"[identity]"
 
 
-@click.command()
+@click.command(cls=CheckedCommand)
 @click.option("--show", is_flag=True, help="Measure nothing: show what is stored.")
 @click.option(
     "--microkernel",

@@ -2,34 +2,42 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from polydl.commands.storing import warn_if_exposed, warn_of_damage
+from polydl.durations import seconds_in
 from polydl.errors import OptionError
-from polydl.presentation.options import debug_option, records_option, require_own_records, sandbox_option, shard_option
+from polydl.presentation.checked_command import CheckedCommand
+from polydl.presentation.options import (
+    debug_option,
+    records_option,
+    require_own_records,
+    sandbox_option,
+    seed_option,
+    shard_option,
+)
 
 if TYPE_CHECKING:
+    from polydl.learning.collection import Collected
     from polydl.optimization.shards import Shard
     from polydl.records.store import Damage
 
-_BUDGET = re.compile(r"(\d+(?:\.\d+)?)\s*(s|m|min|h)?")
 # Runs of fewer variants are not exported: a ranker has little to choose there.
 LEAST_EXPORTED = 40
-_SECONDS = {None: 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 
 
 def _seconds(_context: click.Context, _parameter: click.Parameter, value: str) -> float:
-    budget = _BUDGET.fullmatch(value.strip())
-    if budget is None:
+    seconds = seconds_in(value)
+    if seconds is None:
         raise OptionError(f"{value!r} is no length of time", remedy="such as 90s, 20m or 2h")
-    return float(budget.group(1)) * _SECONDS[budget.group(2)]
+    return seconds
 
 
-@click.command()
+@click.command(cls=CheckedCommand)
 @click.option("--suite", "suites", multiple=True, metavar="NAME", help="networks (all thirteen), gemm-paper, resnet …")
 @click.option("--workload", "workloads", multiple=True, metavar="NAME", help="One alone: resnet_03, gemm_64x96x128 …")
 @click.option("--layers", type=click.IntRange(min=1), metavar="N", help="At most N different layers of each suite.")
@@ -41,7 +49,7 @@ def _seconds(_context: click.Context, _parameter: click.Parameter, value: str) -
 )
 @click.option("--nest-budget", default="14s", show_default=True, metavar="TIME", callback=_seconds, help="Per nest.")
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, metavar="N", help="Threads.")
-@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Seed of choice and data.")
+@seed_option("Seed of choice and data.")
 @click.option("--work", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Keep libraries there.")
 @click.option("--compile-only", is_flag=True, help="Compile into --work, and measure nothing.")
 @click.option("--measure-only", is_flag=True, help="Measure what --work holds, and compile nothing.")
@@ -79,7 +87,7 @@ def collect(
 ) -> int:
     """Measure variants of ready nests into the records. What is there already is not measured again."""
     from polydl.execute.toolchain import Toolchain
-    from polydl.learning.collection import Collected, CollectionOptions, collect, compiled, layers_of
+    from polydl.learning.collection import CollectionOptions, collect, compiled, layers_of
     from polydl.machine import Machine
     from polydl.presentation.progress import progress_bar
     from polydl.records.setting import setting_of
@@ -133,7 +141,7 @@ def collect(
             click.echo(f"{result.name:24} {measured}  {result.seconds:5.1f} s")
 
     with progress_bar() as progress:
-        collected: Any = collect(
+        collected = collect(
             names,
             directory,
             machine=machine,
@@ -143,13 +151,20 @@ def collect(
             progress=progress,
             done=say,
         )
-    skipped = sum(result.skipped for result in collected)
     left = len(names) - len(collected)
-    click.echo(
-        f"{len(collected) - skipped} nests {'compiled' if compile_only else 'measured'}, {skipped} were there, "
-        f"{left} left; records in {directory}"
-    )
+    click.echo(f"{collected_text(collected, left, compiled=compile_only)}; records in {directory}")
     return 0
+
+
+def collected_text(collected: Sequence[Collected], left: int, *, compiled: bool) -> str:
+    """How many nests were measured, or compiled, how many were not, and how many the budget left."""
+    from polydl.presentation.notation import counted
+
+    in_vain = 0 if compiled else sum(result.in_vain for result in collected)
+    skipped = sum(result.skipped for result in collected)
+    done = counted(len(collected) - skipped - in_vain, "nest")
+    tried = f" ({in_vain} more tried in vain)" if in_vain else ""
+    return f"{done} {'compiled' if compiled else 'measured'}{tried}, {skipped} were there, {left} left"
 
 
 def _export(source: Path, path: Path) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import click
 
 from polydl.commands.output import FAILURE, show
+from polydl.presentation.checked_command import CheckedCommand
 from polydl.presentation.options import debug_option, json_option
 
 
-@click.command()
+@click.command(cls=CheckedCommand)
 @json_option
 @debug_option
 def doctor(json_path: str | None) -> int:

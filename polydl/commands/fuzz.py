@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from polydl.commands.output import FAILURE, STANDARD_OUTPUT, show
+from polydl.durations import seconds_in
 from polydl.errors import OptionError
 from polydl.ir.numerics import NUMERICS, Numerics
+from polydl.presentation.checked_command import CheckedCommand
 from polydl.presentation.option_values import OUT
-from polydl.presentation.options import debug_option, json_option
+from polydl.presentation.options import debug_option, json_option, seed_option
 from polydl.presentation.output_directory import out_option
 from polydl.system.control_groups import usable_processors
 from polydl.system.interruption import Interrupted
@@ -25,24 +27,23 @@ if TYPE_CHECKING:
     from polydl.fuzzing.totals import Totals
     from polydl.pipeline import Stage
 
-_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3600.0}
 _LEVELS = ("-O0", "-Og", "-O1", "-O2", "-O3")
 
 
 def _budget(_context: click.Context, _parameter: click.Parameter, value: str) -> SessionBudget:
     from polydl.fuzzing.session import SessionBudget
 
-    matched = re.fullmatch(r"(\d+)\s*(nests|h|m|s|)", value.strip())
-    if matched is None or int(matched[1]) < 1:
+    nests, seconds = re.fullmatch(r"(\d+)\s*nests", value.strip()), seconds_in(value)
+    if nests is not None and int(nests[1]):
+        return SessionBudget(nests=int(nests[1]))
+    if not seconds:
         remedy = "seconds, or a number with a unit: 90s, 9m, 2h, 200nests"
         raise OptionError(f"{value!r} is no budget", construct=f"--budget {value}", remedy=remedy)
-    if matched[2] == "nests":
-        return SessionBudget(nests=int(matched[1]))
-    return SessionBudget(seconds=int(matched[1]) * _UNITS[matched[2]])
+    return SessionBudget(seconds=seconds)
 
 
-@click.command()
-@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Seed of the nests.")
+@click.command(cls=CheckedCommand)
+@seed_option("Seed of the nests.")
 @click.option(
     "--budget", callback=_budget, default="60s", show_default=True, metavar="SECONDS|Nnests",
     help="When to stop: 90, 9m, 2h or 200nests.",

@@ -10,7 +10,8 @@ import click
 from polydl.commands.output import show
 from polydl.commands.storing import warn_of_damage
 from polydl.errors import OptionError
-from polydl.presentation.options import debug_option, json_option
+from polydl.presentation.checked_command import CheckedCommand
+from polydl.presentation.options import debug_option, json_option, seed_option
 
 if TYPE_CHECKING:
     from polydl.contracts import MeasuredNest
@@ -20,14 +21,13 @@ data_option = click.option(
     "--data", "data", type=click.Path(path_type=Path), multiple=True, metavar="PATH",
     help="Records: a directory, or a file of them, .xz or not (the user's records). Repeated for several machines.",
 )  # fmt: skip
-seed_option = click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Of all that is drawn.")
 
 
-@click.command()
+@click.command(cls=CheckedCommand)
 @click.option("--ranker", required=True, metavar="NAME", help="dnn, dnn-paper or regression.")
 @data_option
 @click.option("--out", type=click.Path(path_type=Path, dir_okay=False), metavar="PATH", help="Weights (NAME.npz).")
-@seed_option
+@seed_option("Of all that is drawn.")
 @json_option
 @debug_option
 def train(ranker: str, data: tuple[Path, ...], out: Path | None, seed: int, json_path: str | None) -> int:
@@ -52,12 +52,12 @@ def train(ranker: str, data: tuple[Path, ...], out: Path | None, seed: int, json
     return show(json_path, trained.card, f"{card_text(trained.card)}\n\nWeights  {path}")
 
 
-@click.command()
+@click.command(cls=CheckedCommand)
 @data_option
 @click.option("--ranker", "rankers", multiple=True, metavar="NAME", help="Judge these alone. May be repeated.")
 @click.option("--figures", type=click.Path(path_type=Path, file_okay=False), metavar="DIR", help="Draw plots there.")
 @click.option("--regression-errors", is_flag=True, help="Errors of several regressions, with and without logarithms.")
-@seed_option
+@seed_option("Of all that is drawn.")
 @json_option
 @debug_option
 def evaluate(

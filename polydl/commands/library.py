@@ -11,15 +11,17 @@ from polydl.commands.destinations import check_destinations
 from polydl.commands.storing import warn_of_directory
 from polydl.emitted_names import LIBRARY_FILE
 from polydl.errors import OptionError
+from polydl.presentation.checked_command import CheckedCommand
 from polydl.presentation.numbers import FiniteRange
 from polydl.presentation.option_values import OUT, Detail, Source, Target, macros_of
 from polydl.presentation.options import (
     debug_option,
     detail_options,
+    measured_target_options,
     records_option,
     sandbox_option,
+    seed_option,
     source_options,
-    target_options,
 )
 from polydl.presentation.output_directory import out_option
 
@@ -27,9 +29,9 @@ if TYPE_CHECKING:
     from polydl.libraries.build import Library
 
 
-@click.command()
+@click.command(cls=CheckedCommand)
 @source_options
-@target_options
+@measured_target_options
 @click.option(
     "--range", "ranges", metavar="NAME=SIZES", multiple=True,
     help="Sizes that an integer parameter may have: M=1..4096, K=64..4096:64 (in steps) or N=64,256,1024; lda=K.. for "
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
     "--top-k", type=click.IntRange(min=1), default=3, show_default=True, metavar="K",
     help="Compile, check and time the first K of each shape's ranking.",
 )  # fmt: skip
-@click.option("--seed", type=int, default=0, show_default=True, metavar="N", help="Seed of shapes, variants and data.")
+@seed_option("Seed of shapes, variants and data.")
 @out_option(f"Write files there ({OUT}/FILE)")
 @click.option("--name", default="", metavar="NAME", help="What the emitted function is called (as in the source).")
 @click.option("--prefix", default="", metavar="PREFIX", help="Put before the names of all that is emitted.")

@@ -13,6 +13,7 @@ from polydl.commands.storing import warn_of_directory
 from polydl.emitted_names import Naming
 from polydl.errors import OptionError
 from polydl.ir.numerics import DEFAULT_NUMERICS, NUMERICS
+from polydl.presentation.checked_command import CheckedCommand
 from polydl.presentation.option_values import OUT
 from polydl.presentation.options import debug_option, json_option, quiet_option, records_option
 from polydl.presentation.output_directory import out_option
@@ -41,7 +42,7 @@ def _shapes(texts: Sequence[str]) -> Shapes:
     return shapes or None
 
 
-@click.command()
+@click.command(cls=CheckedCommand)
 @click.argument("file", type=click.Path(path_type=str))
 @click.option(
     "--input", "inputs", metavar="[NAME=]SHAPE", multiple=True,

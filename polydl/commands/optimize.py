@@ -28,6 +28,7 @@ from polydl.commands.storing import (
 )
 from polydl.commands.variant import chosen_variant, is_file_of_steps, variant_from_file, variant_option
 from polydl.errors import OptionError
+from polydl.presentation.checked_command import CheckedCommand
 from polydl.presentation.numbers import FiniteRange
 from polydl.presentation.option_values import OUT, Detail, SearchOptions, Source, Target
 from polydl.presentation.options import (
@@ -36,7 +37,9 @@ from polydl.presentation.options import (
     name_option,
     optimization_options,
     prefix_option,
+    require_alone,
     require_own_records,
+    search_limit,
     shard_option,
     strategy_option,
 )
@@ -86,7 +89,7 @@ class _Output:
     detail: Detail
 
 
-@click.command()
+@click.command(cls=CheckedCommand)
 @optimization_options(
     click.option(
         "--timeout",
@@ -157,12 +160,13 @@ def optimize(
 ) -> int:
     """Find the fastest variant of a loop nest, check it, and write it as C and as a library."""
     from polydl.execute.toolchain import found_compilers
-    from polydl.optimization.budget import Budget
     from polydl.records.questions import question
     from polydl.records.store import default_directory
 
     started = time.perf_counter()
-    limit = None if budget is None else Budget.parse(budget)
+    if variant is not None:
+        require_alone("--variant", "top_k", "everything")
+    limit = search_limit(budget, strategy)
     require_own_records(None if no_run else shard, records)
     if html_path is not None:
         from polydl.page.render import require
@@ -321,6 +325,8 @@ def _optimized(
     end_if_interrupted(result, fresh=options["fresh"])
     if digest is not None and result.winner is not None and not failures:
         keep_answer(records, digest, document, result.files, result.library_sha256)
+    if result.winner is None and result.plain is not None:
+        click.echo(f"polydl: {none_passed(result.scop, [each.measurement for each in result.tried])}", err=True)
     if not options["run"] or result.winner is not None or result.files.get("c"):
         return 0
     if options["shard"] is not None and not result.picks:

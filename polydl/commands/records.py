@@ -14,6 +14,7 @@ import click
 from polydl.commands.output import FAILURE, show
 from polydl.commands.storing import warn_of_damage
 from polydl.errors import OptionError
+from polydl.presentation.checked_command import CheckedGroup
 from polydl.presentation.numbers import FiniteRange
 from polydl.presentation.options import debug_option, json_option, records_option
 
@@ -88,7 +89,7 @@ class _Reading:
         warn_of_damage(self.damaged)
 
 
-@click.group()
+@click.group(cls=CheckedGroup)
 @debug_option
 def records() -> None:
     """Look at, merge and prune the measurements that were ever taken."""
@@ -102,11 +103,13 @@ def records() -> None:
 def list_(records: Path | None, json_path: str | None, **criteria: Any) -> int:
     """One line for each nest and setting: how much was measured, and the fastest."""
     from polydl.presentation.records import summaries_table, summary_document
-    from polydl.records.queries import summaries
+    from polydl.records.queries import Criteria, summaries
 
     reading = _Reading(records)
-    lines = summaries(reading.select(_criteria(criteria)))
-    text = summaries_table(lines) if lines else f"no records in {reading.directory}"
+    wanted = _criteria(criteria)
+    lines = summaries(reading.select(wanted))
+    none = "no records" if wanted == Criteria() else "no such records"
+    text = summaries_table(lines) if lines else f"{none} in {reading.directory}"
     show(json_path, _document("list", reading, "settings", [summary_document(line) for line in lines]), text)
     reading.report()
     return 0

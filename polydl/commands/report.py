@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from polydl.errors import OptionError
+from polydl.presentation.checked_command import CheckedCommand
 from polydl.presentation.completion import complete_files
 from polydl.presentation.option_values import OUT
 from polydl.presentation.options import debug_option, records_option
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from polydl.page.run import Run
 
 
-@click.command()
+@click.command(cls=CheckedCommand)
 @click.argument("runs", nargs=-1, metavar="[RUN|FILE] [RUN|FILE]", shell_complete=complete_files)
 @click.option(
     "--out", type=click.Path(path_type=Path, dir_okay=False), default="report.html", show_default=True, metavar="PATH",

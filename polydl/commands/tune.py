@@ -10,6 +10,7 @@ import click
 from polydl.commands.output import FAILURE, STANDARD_OUTPUT, write_document
 from polydl.commands.storing import warn_of_directory
 from polydl.errors import OptionError
+from polydl.presentation.checked_command import CheckedCommand
 from polydl.presentation.numbers import FiniteRange
 from polydl.presentation.option_values import OUT, SearchOptions, macros_of
 from polydl.presentation.options import (
@@ -21,6 +22,7 @@ from polydl.presentation.options import (
     ranker_option,
     records_option,
     sandbox_option,
+    search_limit,
     search_options,
     strategy_option,
     top_k_options,
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from polydl.optimization.tuning import TuningTask
 
 
-@click.command()
+@click.command(cls=CheckedCommand)
 @click.argument("files", nargs=-1, type=click.Path(path_type=str), metavar="[FILE...]")
 @click.option("--suite", "suites", multiple=True, metavar="NAME", help="A suite (resnet, …) or a CSV file of sizes.")
 @click.option("--workload", "workloads", multiple=True, metavar="NAME", help="Such as resnet_03 or gemm_64x96x128.")
@@ -106,16 +108,14 @@ def tune(
     An interrupted run goes on where it stopped. Ends with status 1 if a nest failed.
     """
     from polydl.machine import Machine
-    from polydl.optimization.budget import Budget
     from polydl.optimization.tuning import tune as tune_nests
     from polydl.pipeline import Stage
     from polydl.presentation.progress import progress_bar
     from polydl.presentation.tuning import document, line, tuned_text
     from polydl.records.store import default_directory
 
-    if options["budget"] is not None:
-        # Said once, and not of each nest.
-        Budget.parse(options["budget"])
+    # Said once, and not of each nest.
+    search_limit(options["budget"], options["strategy"])
     folder = out or Path(OUT)
     nests = _nests(files, suites, workloads, folder, define, include)[:limit]
     require_writable(folder)
@@ -132,11 +132,13 @@ def tune(
             raise OptionError("types of nodes, and no cluster", construct="--cpu", remedy="give --cluster as well")
         tuned = tune_nests(nests, machine=Machine.detect(threads=threads), **given)
     else:
+        from polydl.cluster.nodes import scheduler_address
         from polydl.cluster.tuning import machines_of, tune_on_cluster
         from polydl.system.sandbox import is_sandboxed
 
         if is_sandboxed():
             raise OptionError("there is no sandbox on nodes", remedy="leave out --sandbox or --cluster")
+        scheduler_address(cluster, "--cluster")
         described = machines_of(cluster, cpus, threads=threads, patience=patience)
         tuned, count = tune_on_cluster(nests, described, **given), count * len(described)
     results = []

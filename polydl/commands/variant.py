@@ -46,10 +46,10 @@ def variant_from_file(path: str) -> Variant:
     return variant_from_json(steps)
 
 
-def chosen_variant(text: str, generate: Callable[[], Generation]) -> Variant:
+def chosen_variant(text: str, generate: Callable[[], Generation], option: str = "--variant") -> Variant:
     """The variant that ``text`` names: the file of its steps, or the start of the id of one that is generated.
 
-    Raises OptionError if that is none, or several.
+    ``option`` is what named it on the command line. Raises OptionError if that is none, or several.
     """
     if is_file_of_steps(text):
         return variant_from_file(text)
@@ -58,7 +58,7 @@ def chosen_variant(text: str, generate: Callable[[], Generation]) -> Variant:
     if len(same) != 1:
         raise OptionError(
             f"{len(same)} of the {len(generation.variants)} variants have an id that starts with {text!r}",
-            construct=f"--variant {text}",
+            construct=f"{option} {text}",
             remedy="give an id that `polydl variants` lists for the same options, or a JSON file of steps",
         )
     return same[0]

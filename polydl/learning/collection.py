@@ -107,6 +107,11 @@ class Collected:
     #: whether it was left out, because it had been measured before
     skipped: bool = False
 
+    @property
+    def in_vain(self) -> bool:
+        """Whether it was to be measured, and no variant has an undisturbed sample."""
+        return not self.skipped and self.measured == 0
+
 
 def layers_of(suites: Sequence[str], layers: int | None) -> tuple[str, ...]:
     """The names of the suites' workloads, one for each different problem, in the order of their operations.

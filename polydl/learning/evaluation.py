@@ -12,7 +12,7 @@ from polydl import registry
 from polydl.contracts import MeasuredNest, Ranker, Trainer
 from polydl.learning.metrics import TOP, Interval, Quality, bootstrap, geomean, quality, random_quality
 from polydl.machine import Machine
-from polydl.pipeline import ProgressCallback, Stage
+from polydl.pipeline import ProgressCallback, Stage, ranker_named
 
 DEFAULT_ORDER, RANDOM, ORACLE = "default order", "random pick", "oracle"
 RANKERS = ("equation-1", "latency", "cost-model", "dnn-paper", "dnn", "regression")
@@ -96,7 +96,7 @@ def evaluate(
     judged: dict[str, Judged] = {}
     for name in rankers:
         if name not in trainers:
-            ranker: Ranker = registry.load("rankers", name)
+            ranker = ranker_named(name)
             judged[name] = Judged(name, False, tuple(judge(ranker, nest) for nest in nests))
             advance()
             continue

@@ -17,6 +17,7 @@ from typing import Any
 
 import tomli_w
 
+from polydl.arguments import whole
 from polydl.errors import MachineError
 from polydl.machine.caches import CacheLevel, check_cache_sizes, parse_cache_sizes
 from polydl.machine.call_times import CallTimes, read_call_times
@@ -33,7 +34,10 @@ from polydl.system.files import writing
 
 @dataclass(frozen=True, repr=False)
 class Machine:
-    """The machine that code is made for. Raises MachineError if the numbers contradict each other."""
+    """The machine that code is made for.
+
+    Raises MachineError if the numbers contradict each other, OptionError for threads that are no integer.
+    """
 
     #: Of the processor, for people.
     name: str
@@ -71,6 +75,8 @@ class Machine:
     at_hand: bool = True
 
     def __post_init__(self) -> None:
+        # An integer of another type, such as NumPy's, could not be written to records.
+        object.__setattr__(self, "threads", whole("threads", self.threads))
         if self.cores < 1 or self.vector_bytes < 1 or self.memory_bytes < 1:
             raise MachineError("a machine's cores, vector_bytes and memory_bytes are at least 1")
         if not 1 <= self.threads <= self.cores:
@@ -110,6 +116,7 @@ class Machine:
         """
         sizes = None if cache_sizes is None else parse_cache_sizes(cache_sizes)
         cores = usable_processors()
+        threads = None if threads is None else whole("threads", threads)
         if threads is not None and not 1 <= threads <= cores:
             raise MachineError(
                 f"{threads} threads asked for",

@@ -109,8 +109,8 @@ def suites() -> tuple[str, ...]:
     return tuple(_suites())
 
 
-def suite(name: str) -> tuple[str, ...]:
-    """The workloads of a suite.
+def suite(name: str, others: Sequence[str] = ()) -> tuple[str, ...]:
+    """The workloads of a suite. ``others`` are suites that the caller has beside these.
 
     A network's name gives its layers, ``conv`` all layers, ``conv-paper`` the 201 that the paper measured and
     ``conv-other`` the rest. The depthwise layers of three more networks are ``mobilenetv2-depthwise``,
@@ -123,7 +123,7 @@ def suite(name: str) -> tuple[str, ...]:
         return _suite_of_file(Path(name))
     known = _suites()
     if name not in known:
-        raise OptionError(f"there is no suite {name!r}", remedy=those_like(name, tuple(known), "suites"))
+        raise OptionError(f"there is no suite {name!r}", remedy=those_like(name, (*known, *others), "suites"))
     return known[name]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Sequence
 
 # By how they begin: sizes in the order in which they stand in a name, and an example.
@@ -11,6 +12,8 @@ _PATTERNS = {
     "dwconv_": "dwconv_CxHxWxRxSsTpP (channels, image, filter, stride, padding: dwconv_96x56x56x3x3s1p1)",
     "gemm_": "gemm_MxNxK (gemm_64x96x128)",
 }
+# A size of 0; the padding, behind a p, may be 0.
+_NOTHING = re.compile(r"[_xsgd]0+(?!\d)", re.ASCII)
 
 
 def known_workloads(name: str, known: Sequence[str]) -> str:
@@ -19,6 +22,8 @@ def known_workloads(name: str, known: Sequence[str]) -> str:
     if pattern is None:
         shown = those_like(name, known, "workloads")
         return f"{shown}; others are named by their sizes: {_PATTERNS['conv_']} or {_PATTERNS['gemm_']}"
+    if _NOTHING.search(name):
+        return f"sizes begin at 1{', the padding at 0' if 'padding' in pattern else ''}: {pattern}"
     close = _close(name, known)
     meant = f"did you mean {', '.join(close)}? others are named by their sizes:" if close else "name it by its sizes:"
     return f"{meant} {pattern}"
