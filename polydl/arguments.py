@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 from polydl.errors import OptionError
 
 _Kind = TypeVar("_Kind")
+#: The largest seed: records have no larger integers.
+MOST_SEED = (1 << 63) - 1
 
 
 def whole(name: str, value: Any, least: int | None = None, *, remedy: str = "") -> int:
@@ -33,8 +35,11 @@ def whole(name: str, value: Any, least: int | None = None, *, remedy: str = "") 
 
 
 def seed_of(value: Any) -> int:
-    """A seed of random numbers: an integer that is not negative. Raises OptionError."""
-    return whole("seed", value, 0, remedy="pass an integer of at least 0")
+    """A seed of random numbers: an integer from 0 to ``MOST_SEED``. Raises OptionError."""
+    seed = whole("seed", value, 0, remedy="pass an integer of at least 0")
+    if seed > MOST_SEED:
+        raise OptionError(f"seed is {seed}", remedy=f"at most {MOST_SEED}")
+    return seed
 
 
 def seconds_of(name: str, value: Any) -> float:

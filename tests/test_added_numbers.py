@@ -26,7 +26,8 @@ NORM = "y[i] += x[i] / sqrtf(x[i] * x[i] / 3 + 1e-5f);"
 
 def nest(statement: str, before: str = "", outside: str = "") -> str:
     return (
-        f"#include <math.h>\n{outside}\nvoid f(float y[1024], const float x[1024], float b) {{\n{before}\n"
+        f"#include <math.h>\n{outside}\n"
+        f"void f(float y[1024], const float x[1024], float b) {{\n{before}\n"
         f"#pragma scop\n  for (int i = 0; i < 1024; i++) {{ {statement} }}\n#pragma endscop\n}}\n"
     )
 
@@ -60,6 +61,11 @@ def test_a_known_number_is_added(statement: str, tmp_path: Path) -> None:
 )
 def test_no_known_number_is_added_to_what_is_multiplied(statement: str, tmp_path: Path) -> None:
     assert not may_add_numbers(parse(tmp_path, nest(statement)))
+
+
+def test_numbers_that_are_added_to_integers_are_none(tmp_path: Path) -> None:
+    text = nest("places[i] = (places[i] + 1) * 3; y[0] += x[i] * x[i];", outside="int places[1024];")
+    assert not may_add_numbers(parse(tmp_path, text))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from sized_matmul import write_matmul
 
 import polydl
 from polydl import pipeline
-from polydl.arguments import listed, seconds_of, whole
+from polydl.arguments import MOST_SEED, listed, seconds_of, whole
 from polydl.cli import main
 from polydl.durations import seconds_in
 from polydl.errors import OptionError, RecordsWarning
@@ -151,11 +151,14 @@ def test_records_that_can_not_be_written_are_a_warning(matmul: Path) -> None:
     assert said[0].startswith(f"{result.store.lost} measurements not stored")
 
 
-def test_negative_seeds_are_no_seeds_of_any_command(matmul: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_other_numbers_than_records_hold_are_no_seeds_of_any_command(
+    matmul: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     commands = ("optimize", "variants", "rank", "analyze", "fuse", "library", "bench", "fuzz", "collect", "tune")
     for command in (*commands, "train --ranker dnn", "evaluate"):
-        assert main.main([*command.split(), "--seed", "-1"], standalone_mode=False) == 2, command
-        assert "'--seed': -1 is not in the range x>=0" in capsys.readouterr().err, command
+        for seed in ("-1", str(1 << 63)):
+            assert main.main([*command.split(), "--seed", seed], standalone_mode=False) == 2, command
+            assert f"'--seed': {seed} is not in the range 0<=x<={MOST_SEED}" in capsys.readouterr().err, command
 
 
 @pytest.mark.parametrize(
@@ -163,6 +166,7 @@ def test_negative_seeds_are_no_seeds_of_any_command(matmul: Path, capsys: pytest
     [
         ({"ranges": "M=1..64"}, "put it into one"),
         ({"seed": -1}, "seed is -1"),
+        ({"seed": 1 << 63}, "seed is 9223372036854775808"),
         ({"shapes": 1.5}, "shapes is 1.5"),
         ({"timeout_seconds": float("inf")}, "timeout_seconds is inf"),
     ],

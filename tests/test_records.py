@@ -31,7 +31,19 @@ from polydl.records.line import MOST_LINE_BYTES, VERSION, from_line, to_line
 from polydl.records.queries import Criteria, Pruning, best, latest, select, summaries, to_csv
 from polydl.records.record import Record, code_digest, now
 from polydl.records.resume import Book
-from polydl.records.store import Damage, append, exposure, file_of, files, merge, prune, read, read_file, refusal
+from polydl.records.store import (
+    Damage,
+    append,
+    directory_of,
+    exposure,
+    file_of,
+    files,
+    merge,
+    prune,
+    read,
+    read_file,
+    refusal,
+)
 from polydl.variant_json import variant_from_json
 
 
@@ -47,11 +59,31 @@ def test_what_failed_on_other_data_is_not_known_of_these(tmp_path: Path, status:
     made = record(status=status, code=code_digest(kernel), seed=seed)
     append(tmp_path, [made])
     scop: Any = SimpleNamespace(digest=NEST)
-    known = {wanted: Book(tmp_path, scop, SETTING, seed=wanted).known([kernel]).records for wanted in (0, 3)}
+    known = {wanted: Book(tmp_path, scop, SETTING, None, wanted).known([kernel]).records for wanted in (0, 3)}
     assert [*read(tmp_path)] == [made]
     depends = status in ("inaccurate", "wrong", "crash")
     assert bool(known[0]) is not depends
     assert bool(known[3]) is (seed == 3 or not depends)
+
+
+@pytest.mark.parametrize("seeds", [(0, 1), (1, 0)])
+def test_what_failed_on_these_data_has_failed_whatever_it_did_on_others(tmp_path: Path, seeds: tuple[int, int]) -> None:
+    kernel = KernelSource(VARIANT.id, "matmul", "void matmul(void) {}", Interface("matmul", ""), "")
+    scop: Any = SimpleNamespace(digest=NEST)
+
+    def known(seed: int) -> str:
+        return Book(tmp_path, scop, SETTING, None, seed).known([kernel]).records[kernel.id].status
+
+    code = code_digest(kernel)
+    append(tmp_path, [record(status="ok" if seed else "wrong", code=code, seed=seed) for seed in seeds])
+    assert (known(0), known(1)) == ("wrong", "ok")
+    append(tmp_path, [record(status="ok", code=code, seed=0)])
+    assert known(0) == "ok"
+
+
+def test_places_that_the_system_does_not_know_are_no_files(tmp_path: Path) -> None:
+    long = tmp_path / ("a" * 300)
+    assert directory_of(long) == long
 
 
 def test_a_record_is_one_line_of_json_both_ways() -> None:

@@ -19,6 +19,9 @@ from torch.nn import functional
 from torch_models import Computed, check, data, with_statistics
 from written_nests import keep_nests_as_written
 
+from polydl.ir.numerics import Numerics
+from polydl.torch import optimize
+
 pytestmark = [pytest.mark.peers, pytest.mark.native]
 
 
@@ -46,6 +49,20 @@ def test_functions_of_each_element() -> None:
     operators = whole(Computed(functions), 2 * data(3, 8))
     assert "element-wise, leaky relu" in operators
     assert "element-wise, scale, softplus" in operators
+
+
+@pytest.mark.parametrize("numerics", ["strict", "bounded"])
+def test_extremes_are_nan_where_either_operand_is(numerics: Numerics) -> None:
+    def extremes(_: Any, x: Any, y: Any) -> Any:
+        return torch.maximum(x, y), torch.minimum(x, y), torch.maximum(y, x), torch.minimum(y, x)
+
+    x, y = data(3, 8), data(3, 8) + 0.1
+    model = Computed(extremes).eval()
+    fast = optimize(model, (x, y), threads=1, numerics=numerics)
+    x[0, 1] = y[1, 2] = y[2, 7] = float("nan")
+    for expected, computed in zip(model(x, y), fast(x, y), strict=True):
+        assert torch.equal(expected.isnan(), computed.isnan())
+        assert torch.equal(expected.nan_to_num(), computed.nan_to_num())
 
 
 def test_parametric_relu_for_each_channel_or_for_all() -> None:

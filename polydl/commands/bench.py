@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from polydl.arguments import MOST_SEED
 from polydl.bench.polybench import DATASETS, FOLDER
 from polydl.commands.output import FAILURE, STANDARD_OUTPUT, write_document
 from polydl.commands.storing import warn_of_directory
@@ -81,7 +82,7 @@ if TYPE_CHECKING:
 @click.option("--rounds", type=click.IntRange(min=2), default=15, show_default=True, help="Samples of each.")
 @click.option("--budget", type=FiniteRange(min=0.1), default=30.0, show_default=True, metavar="SECONDS")
 @click.option("--timeout", type=FiniteRange(min=0.1), default=120.0, show_default=True, metavar="SECONDS")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N")
+@click.option("--seed", type=click.IntRange(0, MOST_SEED), default=0, show_default=True, metavar="N")
 @click.option(
     "--out",
     type=click.Path(path_type=Path, dir_okay=False),

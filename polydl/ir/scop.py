@@ -243,8 +243,11 @@ class Scop:
     @cached_property
     def rounds(self) -> bool:
         """Whether a statement computes with floating-point numbers."""
-        accessed = {access.array for statement in self.statements for access in statement.accesses}
-        if any(self.array(name).element in _FLOATING for name in accessed):
+        return any(map(self.rounds_in, self.statements))
+
+    def rounds_in(self, statement: Statement) -> bool:
+        """Whether this statement of it does."""
+        if any(self.array(access.array).element in _FLOATING for access in statement.accesses):
             return True
         integers = {each.name for each in self.functions if each.declaration and not _has_floating(each.declaration)}
 
@@ -255,7 +258,7 @@ class Scop:
                 return node.text not in integers and _ON_INTEGERS.fullmatch(node.text) is None
             return node.kind == "cast" and node.text in _FLOATING
 
-        return any(is_floating(node) for statement in self.statements for node in statement.body.walk())
+        return any(map(is_floating, statement.body.walk()))
 
     @cached_property
     def footprint(self) -> int:

@@ -258,7 +258,7 @@ def _one(
         timeout_seconds=options.timeout_seconds,
     )
     measured = executor.measure(built[1:], built[0], scop, threads=machine.threads, policy=policy, seed=options.seed)
-    records = _records(name, scop, setting, chosen, default, built, measured)
+    records = _records(name, scop, setting, chosen, default, built, measured, options.seed)
     append(directory, records)
     profile = profile_path(directory, machine.cpu_id)
     if not profile.exists():
@@ -290,6 +290,7 @@ def _records(
     default: str,
     built: Sequence[Built],
     measured: Sequence[Measurement],
+    seed: int,
 ) -> list[Record]:
     run = uuid4().hex[:12]
     probes = [rate for one in measured for sample in one.samples for rate in sample.probe_gflops]
@@ -309,6 +310,7 @@ def _records(
             baseline_seconds=measured[0].seconds_median,
             peak_gflops=max(probes, default=None),
             features=describe(candidate, default=candidate.variant.id == default),
+            seed=seed,
         )
         records.append(record)
     return records

@@ -20,7 +20,7 @@ from polydl.libraries.unit import ORIGINAL
 from polydl.machine import Machine
 from polydl.optimization.unmeasured import unmeasured
 from polydl.records.resume import book_of, to_run
-from polydl.records.store import default_directory
+from polydl.records.store import directory_of
 
 # Rounds in which the candidates of one shape give a sample each.
 _MOST_ROUNDS = 15
@@ -61,9 +61,8 @@ class ShapeMeasuring:
         self._toolchain = toolchain
         self._directory = directory
         self._seed = seed
-        self._records: Path | bool = False
-        if records is not False:
-            self._records = (default_directory() if records is True else Path(records)) / "libraries"
+        directory_of_records = directory_of(records)
+        self._records: Path | bool = False if directory_of_records is None else directory_of_records / "libraries"
         self._policy = TimingPolicy(
             rounds=_MOST_ROUNDS,
             minimum_sample_seconds=SAMPLE_SECONDS,

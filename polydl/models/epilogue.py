@@ -127,7 +127,10 @@ def expression(element: str, steps: Sequence[Step], operands: Sequence[str]) -> 
             case Combine(operation, reverse):
                 first, second = (left.pop(0), text) if reverse else (text, left.pop(0))
                 if operation in ("max", "min"):
-                    text = f"({first} {'<' if operation == 'max' else '>'} {second} ? {second} : {first})"
+                    # Of a NaN neither comparison holds, and the sum is one.
+                    at_least = ">=" if operation == "max" else "<="
+                    text = f"({first} {at_least} {second} ? {first} : "
+                    text += f"({second} {at_least} {first} ? {second} : {first} + {second}))"
                 else:
                     text = f"({first} {operation} {second})"
             case Scale(factor, summand):

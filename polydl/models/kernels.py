@@ -16,7 +16,7 @@ from polydl.errors import OptionError, PolydlError, ResourceError
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, numerics_level
 from polydl.machine import Machine
-from polydl.optimization.budget import Budget
+from polydl.optimization.budget import BUDGETS, Budget
 from polydl.system.files import temporary_directory
 from polydl.system.process_group import run_in_group
 from polydl.system.sandbox import inside, is_sandboxed
@@ -52,18 +52,19 @@ class KernelOptions:
     records: str | Path | bool = True
 
     def __post_init__(self) -> None:
+        from polydl.records.store import directory_of
+
         numerics_level(self.numerics)
+        directory_of(self.records)
         if self.budget is not None:
-            Budget.parse(of_type("budget", self.budget, str, remedy='write "30s", "2m", "200runs" or "5%"'))
+            Budget.parse(of_type("budget", self.budget, str, remedy=f"write {BUDGETS}"))
 
     @property
     def directory(self) -> Path | None:
         """The directory of earlier measurements, if there is to be one."""
-        from polydl.records.store import default_directory
+        from polydl.records.store import directory_of
 
-        if not self.records:
-            return None
-        return default_directory() if self.records is True else Path(self.records)
+        return directory_of(self.records)
 
 
 @dataclass(frozen=True)

@@ -60,8 +60,8 @@ def _named_folder(target: str | Path) -> Path:
     if not str(target):
         raise OptionError("the folder to save to has no name", remedy='name one; this directory is "."')
     folder = Path(target)
-    there = next(path for path in (folder, *folder.absolute().parents) if path.exists())
-    if not there.is_dir():
+    there = next(path for path in (folder, *folder.absolute().parents) if os.path.exists(path))
+    if not os.path.isdir(there):
         raise OptionError(f"can't save to {folder}: {there} is a file", remedy="name a folder, or move the file away")
     return folder
 

@@ -21,7 +21,8 @@ def may_add_numbers(scop: Scop) -> bool:
     """Whether a number that the compiler knows may be added to something, and the sum multiplied.
 
     True as well where that can't be seen: in functions of the source's own, in loops that are not in the region, and of
-    scalars that are computed before it. A sum that is a divisor, or goes to a function, is taken as it is.
+    scalars that are computed before it. A sum that is a divisor, or goes to a function, is taken as it is, and so are
+    integers.
     """
     written = {access.array for statement in scop.statements for access in statement.writes}
     before = (each for each in scop.arrays if each.storage == "function" and not each.extents)
@@ -31,6 +32,7 @@ def may_add_numbers(scop: Scop) -> bool:
     return any(
         _is_known(statement, operand, known)
         for statement in scop.statements
+        if scop.rounds_in(statement)
         for addition in _additions(statement.body)
         for operand in addition.arguments
     )

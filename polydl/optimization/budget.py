@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from polydl.durations import seconds_in
 from polydl.errors import OptionError
 
+#: What budgets look like, in words.
+BUDGETS = "30s, 2m, 1h, 200runs or 5%"
 _FORM = re.compile(r"(\d+(?:\.\d+)?) ?(runs|%)")
 # Candidates that must have been measured before an expected gain is believed.
 FEWEST = 10
@@ -36,9 +38,7 @@ class Budget:
         found = _FORM.fullmatch(text.strip())
         number = float(found[1]) if found else 0.0
         if found is None or not number:
-            raise OptionError(
-                f"{text!r} is no budget", construct=f"--budget {text}", remedy="write 30s, 2m, 1h, 200runs or 5%"
-            )
+            raise OptionError(f"{text!r} is no budget", construct=f"--budget {text}", remedy=f"write {BUDGETS}")
         if found[2] == "runs":
             return Budget(runs=number)
         if number >= 100:

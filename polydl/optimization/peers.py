@@ -77,13 +77,14 @@ def compare_with_peers(
     The measurements of the optimization itself only chose the leaders, so that a lucky sample there gains nothing
     here. With ``cold``, caches are flushed before each computation, the peers' as the leaders'. All of these go to
     ``records`` under ``workload``, as for ``optimize``. ``builds`` are further kernels for the same nest, each with its
-    compiler, and are verified as the leaders are. Raises ExecutionError if no candidate passed, OptionError for
-    ``leaders`` or ``rounds`` below 1.
+    compiler, and are verified as the leaders are. Raises ExecutionError if no candidate passed and the plain nest
+    is not what is handed back, OptionError for ``leaders`` or ``rounds`` below 1.
     """
     leaders, rounds, seed = whole("leaders", leaders, 1), whole("rounds", rounds, 1), seed_of(seed)
     passed = [tried for tried in result.tried if tried.measurement.status == "ok"]
-    if result.toolchain is None or not passed:
-        raise ExecutionError("there is no candidate that ran and passed", remedy="optimize with run=True first")
+    if result.toolchain is None or (not passed and result.plain is None):
+        remedy = "optimize another nest" if result.tried else "optimize with run=True first"
+        raise ExecutionError("there is no candidate that ran and passed", remedy=remedy)
     best = leading(passed, leaders)
     executor: Executor = registry.load("executors", "local")
     policy = TimingPolicy(rounds=rounds, budget_seconds=budget_seconds, timeout_seconds=timeout_seconds, cold=cold)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from polydl.arguments import of_type
 from polydl.errors import OptionError
-from polydl.optimization.budget import Budget, require_budget
+from polydl.optimization.budget import BUDGETS, Budget, require_budget
 from polydl.optimization.next_picks import NextPicks
 from polydl.optimization.ranked import Picks, RankedVariants
 from polydl.optimization.search_space import RankedSpace
@@ -54,7 +54,7 @@ def limit_and_part(
     limit = Budget.parse(budget) if isinstance(budget, str) else budget
     part = Shard.parse(shard) if isinstance(shard, str) else shard
     if limit is not None:
-        of_type("budget", limit, Budget, remedy='write "30s", "2m", "200runs" or "5%"')
+        of_type("budget", limit, Budget, remedy=f"write {BUDGETS}, as a text")
     if part is not None:
         of_type("shard", part, Shard, remedy='write "1/4" to "4/4" for four parts')
     if strategy != DEFAULT_STRATEGY:

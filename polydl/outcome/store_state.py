@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polydl.errors import PolydlError
+from polydl.ir.counts import counted
 from polydl.records.store import Damage
 
 
@@ -23,5 +24,5 @@ class StoreState:
     def refused(self) -> str:
         """What the records did not take, or give, and why; "" if nothing."""
         if self.lost:
-            return f"{self.lost:,} measurement{'' if self.lost == 1 else 's'} not stored: {self.refusal}"
+            return f"{counted(self.lost, 'measurement', f'{self.lost:,}')} not stored: {self.refusal}"
         return "" if self.refusal is None else f"no earlier measurements are used: {self.refusal}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
+from polydl.ir import counts
 from polydl.ir.kernel import MicrokernelUse
 from polydl.ir.variant import NestSchedule, Variant
 from polydl.ir.working_sets import WorkingSets
@@ -48,8 +49,8 @@ def count(value: int) -> str:
 
 
 def counted(value: int, noun: str) -> str:
-    """A number with the noun that it counts, which gets an s unless the number is 1."""
-    return f"{count(value)} {noun}{'' if value == 1 else 's'}"
+    """A number, its digits in groups, with the noun that it counts, which gets an s unless the number is 1."""
+    return counts.counted(value, noun, count(value))
 
 
 def wrapped(text: str, indent: str) -> list[str]:

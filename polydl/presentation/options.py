@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from polydl.arguments import MOST_SEED
 from polydl.errors import OptionError
 from polydl.ir.numerics import DEFAULT_NUMERICS, MOST_ERROR, NUMERICS
 from polydl.presentation.completion import (
@@ -93,7 +94,7 @@ def _gathered(name: str, kind: type[Any], *options: Callable[[Command], Command]
 def seed_option(what: str) -> Callable[[Command], Command]:
     """The seed of ``what`` is drawn by lot."""
     return click.option(
-        "--seed", type=click.IntRange(min=0), default=0, show_default=True, metavar="N", help=what
+        "--seed", type=click.IntRange(0, MOST_SEED), default=0, show_default=True, metavar="N", help=what
     )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from polydl.records.record import Kind, Record, Setting
 from polydl.variant_json import UnknownStepError, variant_from_json
 
 # Version of the form of a line. Readers understand all older versions and pass over newer ones.
-VERSION = 2
+VERSION = 3
 # A line of so many bytes is none of polydl's; reading it would fill the memory.
 MOST_LINE_BYTES = 4 << 20
 # Characters of a message that are kept: a compiler may say megabytes.
@@ -67,7 +67,7 @@ class _Accuracy(msgspec.Struct, forbid_unknown_fields=True, gc=False):
 class _Line(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     """The form of ``Record``; its defaults are those of fields that older lines lack."""
 
-    version: Literal[1, 2]
+    version: Literal[1, 2, 3]
     kind: Kind
     id: str
     nest: Annotated[str, Meta(pattern=_NEST)]

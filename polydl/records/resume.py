@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from polydl.arguments import of_type
-from polydl.errors import OptionError, RecordsError, ResourceError
+from polydl.errors import RecordsError, ResourceError
 from polydl.execute.contract import Finished
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
@@ -18,7 +17,7 @@ from polydl.ir.variant import Variant
 from polydl.machine import Machine
 from polydl.records.record import Kind, Record, Setting, code_digest, make_record
 from polydl.records.setting import setting_of
-from polydl.records.store import Damage, append, default_directory, read
+from polydl.records.store import Damage, append, directory_of, read
 
 ORIGINAL = "original"
 # Fastest kernels of earlier runs that run again beside new ones, since times of different runs are less comparable.
@@ -53,14 +52,15 @@ class Book:
     scop: Scop
     setting: Setting
     #: name of the ready workload, if it is one
-    workload: str | None = None
+    workload: str | None
     #: of the data
-    seed: int = 0
+    seed: int
 
     def known(self, kernels: Iterable[KernelSource]) -> Known:
         """The records of kernels whose exact code was measured in this setting.
 
-        One that failed on data of another seed may pass on these: such records are none.
+        One that failed on data of another seed may pass on these: such records are none. One that failed on these has
+        failed, whatever it does on others.
         """
         codes = {kernel.id: code_digest(kernel) for kernel in kernels}
         damaged: list[Damage] = []
@@ -75,7 +75,12 @@ class Book:
             ]
         except RecordsError as error:
             return Known({}, refusal=error)
-        records = {record.id: record for record in valid if record.complete}
+        records: dict[str, Record] = {}
+        for record in valid:
+            last = records.get(record.id)
+            failed = last is not None and last.status in _ON_THESE_DATA and record.seed != self.seed
+            if record.complete and not failed:
+                records[record.id] = record
         begun = {record.id: record for record in valid if record.id not in records}
         return Known(records, begun, tuple(damaged))
 
@@ -153,13 +158,9 @@ def book_of(
 
     ``records`` is a directory, True for the user's, False for no book. Raises OptionError for what is none of these.
     """
-    if records is False:
+    directory = directory_of(records)
+    if directory is None:
         return None
-    remedy = "a directory, True for the user's records, or False for none"
-    of_type("records", records, bool, str, Path, remedy=remedy)
-    directory = default_directory() if records is True else Path(records)
-    if records is not True and directory.is_file():
-        raise OptionError(f"records is {str(records)!r}, which is a file", remedy=remedy)
     setting = setting_of(machine, toolchain, numerics=numerics, cold=bool(cold))
     return Book(directory, scop, setting, workload, seed)
 

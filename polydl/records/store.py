@@ -25,7 +25,8 @@ from pathlib import Path
 
 import platformdirs
 
-from polydl.errors import RecordsError, ResourceError
+from polydl.arguments import of_type
+from polydl.errors import OptionError, RecordsError, ResourceError
 from polydl.records.line import MOST_LINE_BYTES, OtherPolydlError, from_line, to_line
 from polydl.records.record import Record
 from polydl.system.files import opened, replacing, write_all
@@ -83,6 +84,17 @@ class Pruned:
 def default_directory() -> Path:
     """The directory of records in the user's data directory."""
     return platformdirs.user_data_path("polydl") / "records"
+
+
+def directory_of(records: str | Path | bool) -> Path | None:
+    """The directory that is meant: True is the user's, False none. Raises OptionError for what is no directory."""
+    remedy = "a directory, True for the user's records, or False for none"
+    of_type("records", records, bool, str, Path, remedy=remedy)
+    if isinstance(records, bool):
+        return default_directory() if records else None
+    if os.path.isfile(records):
+        raise OptionError(f"records is {str(records)!r}, which is a file", remedy=remedy)
+    return Path(records)
 
 
 def file_of(directory: Path, nest: str) -> Path:

@@ -13,6 +13,7 @@ from weakref import ref
 
 import torch
 
+from polydl.arguments import whole
 from polydl.errors import OptionError, PolydlError
 from polydl.models.kernels import KernelOptions
 from polydl.models.rounding import value_type_named
@@ -145,6 +146,8 @@ def compile_graph(
     # Here, since an error of ``optimize`` leaves the graph to PyTorch.
     KernelOptions(**{name: given[name] for name in _OF_KERNELS if name in given})
     value_type_named(given.get("element", "float"))
+    if given.get("threads") is not None:
+        whole("threads", given["threads"], 1)
     constants = [number for number, each in enumerate(example_inputs) if _is_constant(each)]
     if torch.is_grad_enabled() and any(
         isinstance(each, torch.Tensor) and each.requires_grad for each in example_inputs
