@@ -237,6 +237,9 @@ def test_integers_are_not_rounded(tmp_path: Path) -> None:
         ("(int)__builtin_sqrtf(x[i])", True),
     ):  # fmt: skip
         assert parse(tmp_path, nest.format(value)).rounds is rounds, value
+    for helper, rounds in (("x * 2", False), ("x * 0.5f", True), ("(int)((float)x / 3)", True)):
+        text = f"static int of(int x) {{ return {helper}; }}\n{nest.format('of(x[i])')}"
+        assert parse(tmp_path, text).rounds is rounds, helper
     assert parse(tmp_path, PRODUCT).rounds
     assert in_words("bounded", EXACT, rounds=False) == INTEGERS
 

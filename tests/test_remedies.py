@@ -317,7 +317,7 @@ CASES = {
         f"{HEAD}  int i;\n  for (i = 0; i < 60; i += 4)\n    a[i] = 1;\n  for (; i < 63; i++)\n    a[i] = 1;\n}}\n",
         "the loop counter i is read behind the region",
         "for (; i < 63; i++)",
-        "give this loop a counter that starts at a value of its own: for (int j = n / 4 * 4; j < n; j++)",
+        "behind `i + 3 < n; i += 4` from 0, for (int j = n / 4 * 4; j < n; j++)",
         f"{HEAD}  int i;\n  for (i = 0; i < 60; i += 4)\n    a[i] = 1;\n"
         "  for (int j = 63 / 4 * 4; j < 63; j++)\n    a[j] = 1;\n}\n",
     ),

@@ -22,6 +22,7 @@ from polydl.emission.replaced import check_replaced
 from polydl.emitted_names import REPORT_FILE, FileKind, emitted_names
 from polydl.errors import ExecutionError
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.counts import counted
 from polydl.ir.interface import Clause, Interface
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement
@@ -112,7 +113,7 @@ def _head(winner: Winner, toolchain: Toolchain, names: Mapping[FileKind, Path]) 
         for use in winner.kernel.microkernels
     ]
     defines = " ".join(f"-D {name}={value}" for name, value in scop.defines)
-    threads = "1 thread" if winner.threads == 1 else f"{winner.threads} threads"
+    threads = counted(winner.threads, "thread")
     who = [
         f"Variant {winner.kernel.id}, rank {winner.rank} of {winner.ranked},",
         f"tuned for {winner.machine.name},",

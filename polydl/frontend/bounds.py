@@ -23,6 +23,7 @@ from polydl.ir.scop import Array
 # Numbers that isl divides by, and those that it multiplies with.
 _DIVISOR = re.compile(r"(?:/|\bmod )(\d+)")
 _FACTOR = re.compile(r"(\d+)(?=\*|[A-Za-z(])")
+_LONG_NUMBER = re.compile(r"\d{19,}")
 # What unsigned numbers wrap around at is a multiple of it.
 _WRAPPED = 1 << 32
 
@@ -88,8 +89,11 @@ def check_wraps(domain: str, values: Iterable[str], offset: int, text: str, plac
     ``values`` are the indices, and what is computed of loop counters.
     """
     numbers = [*_DIVISOR.findall(domain), *_FACTOR.findall(domain)]
-    numbers += [number for value in values for number in _DIVISOR.findall(value)]
-    if any(int(number) and int(number) % _WRAPPED == 0 for number in numbers):
+    texts = [domain, *values]
+    numbers += [number for value in texts[1:] for number in _DIVISOR.findall(value)]
+    # No integer of C's other types is so large.
+    large = any(int(number) > LIMITS["long"][1] for text in texts for number in _LONG_NUMBER.findall(text))
+    if large or any(int(number) and int(number) % _WRAPPED == 0 for number in numbers):
         raise UnsupportedConstructError(
             "unsigned arithmetic wraps around here, on the way to an index or a condition",
             file=place.file,

@@ -309,7 +309,10 @@ def read_later(variable: VariableFacts, facts: SourceFacts, start: int, end: int
         remedy = f"use another variable than {variable.name} {'in the loop' if pointed else 'behind the region'}"
         continued = any(b.kind == "for" and b.offset <= offset < b.body and b.offset >= end for b in facts.branches)
         if not pointed and continued:
-            remedy = "give this loop a counter that starts at a value of its own: for (int j = n / 4 * 4; j < n; j++)"
+            remedy = (
+                f"give this loop a counter that starts at the value that {variable.name} has there: behind "
+                "`i + 3 < n; i += 4` from 0, for (int j = n / 4 * 4; j < n; j++)"
+            )
         raise UnsupportedConstructError(
             f"the loop counter {variable.name} {how}",
             file=place.file,

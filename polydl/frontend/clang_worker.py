@@ -44,7 +44,6 @@ from polydl.frontend.reserved_names import HEADERS, check_names, conflict
 from polydl.frontend.row_pointers import pointer_edits
 from polydl.frontend.shifts import shift_edits
 from polydl.frontend.source import Edit, EditedText, line_of, one_line, without_comments
-from polydl.frontend.stepped_integers import stepped_edits
 from polydl.frontend.successive_values import successive_edits
 from polydl.frontend.walk import preorder
 from polydl.frontend.written_out import number_edits, written_out_edits
@@ -229,7 +228,6 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
             edits = edits or sum_edits(reader)
         edits = edits or shift_edits(reader)
         edits = edits or written_out_edits(reader)
-        edits = edits or stepped_edits(reader)
         edits = edits or successive_edits(reader)
         edits = edits or index_edits(reader)
         edits = edits or assignment_edits(reader)

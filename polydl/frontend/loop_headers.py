@@ -125,8 +125,8 @@ def in_place_of_counters(counter: str) -> str:
 def starting_at_its_own(counter: str) -> str:
     """The remedy for a loop that goes on counting where another one, or an assignment, has left its counter."""
     return (
-        f"set {counter} in the loop's header to the value that it has there: {counter} = 0, or, behind a loop in steps "
-        f"of 4 up to n, {counter} = n / 4 * 4"
+        f"set {counter} in the loop's header to the value that it has there: {counter} = 0, or, behind "
+        f"`{counter} + 3 < n; {counter} += 4` from 0, {counter} = n / 4 * 4"
     )
 
 

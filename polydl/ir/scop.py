@@ -24,6 +24,8 @@ BYTES = ("char", "signed char", "unsigned char")
 #: Bytes of the types that floating-point sums are kept in.
 REAL_BYTES = MappingProxyType({"float": 4, "double": 8})
 _FLOATING = frozenset({"float", "double", "long double", "_Float16", "bfloat16"})
+# Their names in C, and how their constants begin.
+_FLOATING_TEXT = re.compile(r"\b(?:float|double|_Float16|bfloat16)\b|\d\.|\.\d|\b\d+[eE]")
 # Functions of the compiler, of the C library and of pet that take integers and return one.
 _ON_INTEGERS = re.compile(
     r"__builtin_(?:popcount|clz|ctz|ffs|parity|bswap)\w*|(?:__builtin_)?l{0,2}abs|[iu]?(?:min|max)|ceild|floord|int[A-Z]\w*"
@@ -125,10 +127,6 @@ class PureFunction:
     calls: tuple[str, ...]
     #: whether it has no loops, jumps nor statements under conditions: a vector loop may contain it
     straight: bool
-
-
-def _has_floating(declaration: str) -> bool:
-    return not _FLOATING.isdisjoint(re.findall(r"\w+", declaration))
 
 
 @dataclass(frozen=True)
@@ -245,11 +243,17 @@ class Scop:
         """Whether a statement computes with floating-point numbers."""
         return any(map(self.rounds_in, self.statements))
 
+    @cached_property
+    def _helpers_round(self) -> bool:
+        """Whether functions of the source's own may compute with floating-point numbers, as its text has some."""
+        start, end = self.region
+        return _FLOATING_TEXT.search(f"{self.source[:start]} {self.source[end:]}") is not None
+
     def rounds_in(self, statement: Statement) -> bool:
         """Whether this statement of it does."""
         if any(self.array(access.array).element in _FLOATING for access in statement.accesses):
             return True
-        integers = {each.name for each in self.functions if each.declaration and not _has_floating(each.declaration)}
+        integers = set() if self._helpers_round else {each.name for each in self.functions if each.declaration}
 
         def is_floating(node: Expression) -> bool:
             if node.kind == "literal":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import prod
 
+from polydl.ir.counts import counted
 from polydl.models.manifest import Manifest
 
 
@@ -27,7 +28,7 @@ def readme(manifest: Manifest) -> str:
         "manifest.json": "what was chosen for each operator, and what the files must be; polydl.load reads it",
     }
     wide = max(map(len, files))
-    threads = "1 thread" if manifest.threads == 1 else f"{manifest.threads} threads"
+    threads = counted(manifest.threads, "thread")
     return "\n".join(
         [
             f"A model that polydl compiled, for {threads}. Arrays are row-major floats:",

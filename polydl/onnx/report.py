@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from polydl.ir.counts import counted
 from polydl.models.manifest import Manifest, memory_in_words, milliseconds, operator_rows
 from polydl.onnx.reference import Comparison
 
@@ -42,8 +43,9 @@ class Report:
         lines = []
         if self.call_seconds is not None:
             lines.append(f"Call    {milliseconds(self.call_seconds)} ms, on random data")
+        threads = counted(manifest.threads, "thread")
         lines += [
-            f"Model   {len(manifest.operators)} operators, {kernels} distinct kernels, {_threads(manifest.threads)}",
+            f"Model   {len(manifest.operators)} operators, {kernels} distinct kernels, {threads}",
             f"Memory  {memory_in_words([manifest])}",
         ]
         if self.comparison is not None:
@@ -52,7 +54,3 @@ class Report:
             names = ", ".join(self.random[:3]) + (", …" if len(self.random) > 3 else "")
             lines.append(f"Note    {len(self.random)} weights were missing, and are random: {names}")
         return "\n".join(lines)
-
-
-def _threads(count: int) -> str:
-    return "1 thread" if count == 1 else f"{count} threads"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from polydl.execute.rounds import times_as_fast
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.counts import counted
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement
 from polydl.ir.numerics import EXACT, REORDERED, UNKNOWN, Rounding
@@ -42,7 +43,7 @@ class Baseline:
     record: Record | None = None
 
     def __repr__(self) -> str:
-        threads = "1 thread" if self.build.threads == 1 else f"{self.build.threads} threads"
+        threads = counted(self.build.threads, "thread")
         return f"<Baseline {self.name}: {self.measurement.outcome} on {threads}>"
 
     @property

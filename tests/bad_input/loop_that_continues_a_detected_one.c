@@ -6,4 +6,4 @@ void f(float a[1003])
   for (; i < 1003; i++)
     a[i] += 1;
 }
-// expect: UnsupportedConstructError | line 6 | a counter that starts at a value of its own
+// expect: UnsupportedConstructError | line 6 | behind `i + 3 < n; i += 4` from 0, for (int j = n / 4 * 4; j < n; j++)

@@ -8,4 +8,4 @@ void f(float a[1003])
     a[i] += 1;
 #pragma endscop
 }
-// expect: UnsupportedConstructError | line 7 | behind a loop in steps of 4 up to n, i = n / 4 * 4
+// expect: UnsupportedConstructError | line 7 | behind `i + 3 < n; i += 4` from 0, i = n / 4 * 4
