@@ -130,7 +130,12 @@ def test_every_target_of_make_that_is_named_exists() -> None:
 def test_the_first_command_is_for_this_machine_unless_caches_are_named(given: list[str], words: list[str]) -> None:
     clean = {name: text for name, text in os.environ.items() if name not in ("CACHE_SIZES", "SOURCE", "MAKEFLAGS")}
     shown = subprocess.run(
-        ["make", "--dry-run", "optimize", *given], cwd=ROOT, env=clean, capture_output=True, text=True, check=True
+        ["make", "--no-print-directory", "--dry-run", "optimize", *given],
+        cwd=ROOT,
+        env=clean,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert shlex.split(shown.stdout.splitlines()[-1]) == [".venv/bin/polydl", "optimize", "examples/conv.c", *words]
 
