@@ -68,17 +68,15 @@ def with_buffer(parameters: Sequence[Parameter], buffer: str, *, sized: bool = T
 def _prepared_calls(scop: Scop, plain: Interface, memory: KeptMemory) -> PreparedCalls | None:
     if not scop.constants:
         return None
-    taken = any(parameter.name == "prepared" for parameter in scop.function.parameters)
-    name = "polydl_prepared" if taken else "prepared"
-    constants, every = prepared_parameters(scop), scop.function.parameters
-    (prepare, run), for_cplusplus = (
-        (
-            f"void {plain.prepare}({with_buffer(constants, f'void *{name}', sized=sized)})",
-            f"{scop.function.return_type} {plain.run}({with_buffer(every, f'const void *{name}', sized=sized)})",
-        )
-        for sized in (True, False)
-    )
-    return PreparedCalls(prepare, run, memory.prepared, for_cplusplus)
+    names = {parameter.name for parameter in scop.function.parameters}
+    name = "polydl_prepared" if "prepared" in names else "prepared"
+
+    def prototypes(*, sized: bool) -> tuple[str, str]:
+        filled = with_buffer(prepared_parameters(scop), f"void *{name}", sized=sized)
+        taken = with_buffer(scop.function.parameters, f"const void *{name}", sized=sized)
+        return f"void {plain.prepare}({filled})", f"{scop.function.return_type} {plain.run}({taken})"
+
+    return PreparedCalls(*prototypes(sized=True), memory.prepared, prototypes(sized=False))
 
 
 def interface(

@@ -88,12 +88,12 @@ def check_wraps(domain: str, values: Iterable[str], offset: int, text: str, plac
 
     ``values`` are the indices, and what is computed of loop counters.
     """
-    numbers = [*_DIVISOR.findall(domain), *_FACTOR.findall(domain)]
-    texts = [domain, *values]
-    numbers += [number for value in texts[1:] for number in _DIVISOR.findall(value)]
+    forms = [domain, *values]
+    numbers = [int(number) for form in forms for number in _DIVISOR.findall(form)]
+    numbers += [int(number) for number in _FACTOR.findall(domain)]
     # No integer of C's other types is so large.
-    large = any(int(number) > LIMITS["long"][1] for text in texts for number in _LONG_NUMBER.findall(text))
-    if large or any(int(number) and int(number) % _WRAPPED == 0 for number in numbers):
+    large = any(int(number) > LIMITS["long"][1] for form in forms for number in _LONG_NUMBER.findall(form))
+    if large or any(number and number % _WRAPPED == 0 for number in numbers):
         raise UnsupportedConstructError(
             "unsigned arithmetic wraps around here, on the way to an index or a condition",
             file=place.file,

@@ -38,6 +38,7 @@ ELEMENTS = {
 }
 _ARRAYS = (TypeKind.CONSTANTARRAY, TypeKind.VARIABLEARRAY, TypeKind.INCOMPLETEARRAY)
 _FLOATING = (TypeKind.FLOAT, TypeKind.DOUBLE)
+_EXTENT = re.compile(r"\[([^\]]*)\]")
 # Words that the extent of a parameter may have beside its size.
 _IN_BRACKETS = frozenset({"static", "const", "restrict", "volatile"})
 #: of constants of each type of integers that arithmetic is done in, other than int
@@ -139,26 +140,22 @@ def sized_declaration(type_: Any, name: str, parameters: Collection[str]) -> str
 
     Where other names are in an extent, such as an enumerator of the file, it is left out: ``[]``.
     """
-    given = False
+    known, text = set(parameters), _sized(type_.get_canonical(), name)
+    given = any(names and names <= known for names in map(_names_in, _EXTENT.findall(text)))
+    return _EXTENT.sub(lambda extent: extent[0] if _names_in(extent[1]) <= known else "[]", text) if given else ""
 
-    def extent(match: re.Match[str]) -> str:
-        nonlocal given
-        names = set(re.findall(r"[A-Za-z_]\w*", match[1])) - _IN_BRACKETS
-        given = given or bool(names and names <= set(parameters))
-        return match[0] if names <= set(parameters) else "[]"
 
-    text = re.sub(r"\[([^\]]*)\]", extent, _sized(type_.get_canonical(), name))
-    return text if given else ""
+def _names_in(extent: str) -> set[str]:
+    return set(re.findall(r"[A-Za-z_]\w*", extent)) - _IN_BRACKETS
 
 
 def with_numbers(sized: str, fixed: str) -> str:
     """A ``sized_declaration`` with numbers for the extents that it leaves out, which a ``declaration`` has."""
-    numbers = re.findall(r"\[[^\]]*\]", fixed)
-    extents = re.findall(r"\[[^\]]*\]", sized)
+    numbers, extents = _EXTENT.findall(fixed), _EXTENT.findall(sized)
     if len(numbers) != len(extents):
         return ""
-    left = iter(number if extent == "[]" else extent for number, extent in zip(numbers, extents, strict=True))
-    return re.sub(r"\[[^\]]*\]", lambda _: next(left), sized)
+    written = (extent or number for extent, number in zip(extents, numbers, strict=True))
+    return _EXTENT.sub(lambda _: f"[{next(written)}]", sized)
 
 
 def _sized(canonical: Any, name: str, const: bool = False) -> str:

@@ -42,13 +42,12 @@ from polydl.frontend.purity import impurity, pure_function, remedy_of, remedy_of
 from polydl.frontend.source import line_of, one_line
 from polydl.frontend.typed_integers import TypedIntegers
 from polydl.frontend.unsupported import KINDS, UNSUPPORTED, named_with_remedy
-from polydl.frontend.walk import key_of, preorder, text_offset
+from polydl.frontend.walk import OF_VARIABLES, key_of, preorder, text_offset
 from polydl.ir.scop import PureFunction
 
 _OWN_STATEMENT = "make it a statement of its own"
 # Of variables that a function declares with these words; without them, they are local.
 _STORAGES: dict[StorageClass, VariableStorage] = {StorageClass.STATIC: "static", StorageClass.EXTERN: "global"}
-_NAMES = (CursorKind.VAR_DECL, CursorKind.DECL_REF_EXPR)
 _COUNTED_DOWN = "count in its last part: for (int i = N - 1; i >= 0; --i)"
 
 
@@ -177,7 +176,7 @@ class FunctionReader:
         def visit() -> None:
             self._control_depth += 1
             self._in_header = True
-            names = [each.spelling for part in header for each in preorder(part) if each.kind in _NAMES]
+            names = [each.spelling for part in header for each in preorder(part) if each.kind in OF_VARIABLES]
             self._counter = names[0] if names else "one variable"
             for child in header:
                 if child.kind == CursorKind.DECL_STMT:

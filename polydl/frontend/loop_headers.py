@@ -25,12 +25,11 @@ from polydl.frontend.operators import (
     binary_operator,
     unary_operator,
 )
-from polydl.frontend.walk import initializer_of, preorder
+from polydl.frontend.walk import OF_VARIABLES, initializer_of, preorder
 
 _EVALUATED_INTEGER = 1  # of enum CXEvalResultKind
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
 _ADVANCING = (CursorKind.UNARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR, CursorKind.BINARY_OPERATOR)
-_NAMES = (CursorKind.VAR_DECL, CursorKind.DECL_REF_EXPR)
 _TRANSPARENT = (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR)
 
 
@@ -96,7 +95,7 @@ def problem_of(header: Sequence[Any]) -> tuple[Any, str, str] | None:
     if len(header) == 2 and not _initializes(header[0]) and target.kind == CursorKind.DECL_REF_EXPR:
         name = target.spelling
         return advance, f"the loop doesn't set its counter {name}", starting_at_its_own(name)
-    counters = [child for child in preorder(header[0]) if child.kind in _NAMES] if _initializes(header[0]) else []
+    counters = [child for child in preorder(header[0]) if child.kind in OF_VARIABLES] if _initializes(header[0]) else []
     constants = _header_of(header)
     overflow = constants.overflow() if constants is not None else None
     if amount and advance.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR and integer_value(amount[0]) == 0:

@@ -15,9 +15,8 @@ from clang.cindex import CursorKind, conf
 
 from polydl.errors import NoScopError, OptionError, SourceError, UnsupportedConstructError
 from polydl.frontend.source import line_of, one_line, without_comments
-from polydl.frontend.walk import preorder, stands_in
+from polydl.frontend.walk import OF_VARIABLES, preorder, stands_in
 
-_OF_VARIABLES = (CursorKind.VAR_DECL, CursorKind.DECL_REF_EXPR)
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(scop|endscop)\b.*$", re.MULTILINE)
 
 
@@ -101,7 +100,7 @@ def check_included(unit: Any, function: Any, text: str, file: str) -> None:
     names = {
         str(cursor.location.file)
         for cursor in elsewhere
-        if cursor.location.file is not None and (cursor.kind.is_statement() or cursor.kind in _OF_VARIABLES)
+        if cursor.location.file is not None and (cursor.kind.is_statement() or cursor.kind in OF_VARIABLES)
     }
     if not names:
         return

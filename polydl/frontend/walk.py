@@ -12,6 +12,8 @@ from polydl.frontend.operators import ASSIGN, MINUS, MODULAR, PLUS, binary_opera
 
 #: integers of 64 bits
 WIDE = (TypeKind.LONG, TypeKind.LONGLONG, TypeKind.ULONG, TypeKind.ULONGLONG)
+#: cursors that name a variable
+OF_VARIABLES = (CursorKind.VAR_DECL, CursorKind.DECL_REF_EXPR)
 _RECURSE = 2  # of enum CXChildVisitResult
 # Which of their children decide: all of a loop's but its body, a condition, an index.
 _DECIDING = {

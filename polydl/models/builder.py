@@ -243,9 +243,13 @@ class GraphBuilder:
         producer = self.producer(value)
         assert producer is not None
         self._operators[self._operators.index(producer)] = Operator(
-            producer.kind, producer.inputs, name, tuple(constants), producer.steps,
-            tuple(dict.fromkeys((*producer.sources, source or name))),
-        )  # fmt: skip
+            producer.kind,
+            producer.inputs,
+            name,
+            tuple(constants),
+            producer.steps,
+            producer.sources_with(source or name),
+        )
         self._shapes[name] = self._shapes.pop(value)
         forms = self._image if value in self._image else self._rows
         del forms[value]

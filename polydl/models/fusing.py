@@ -56,7 +56,7 @@ def _transposed(graph: Graph, operators: list[Operator], position: int) -> tuple
         inputs=(*producer.inputs, *operands),
         output=operator.output,
         steps=(*producer.steps, *operator.steps),
-        sources=tuple(dict.fromkeys((*producer.sources, *operator.sources))),
+        sources=producer.sources_with(*operator.sources),
     )
 
 
@@ -93,7 +93,7 @@ def _merged(graph: Graph, operators: list[Operator], position: int) -> tuple[int
                 operator.output,
                 producer.constants,
                 (*producer.steps, *operator.steps),
-                tuple(dict.fromkeys((*producer.sources, *operator.sources))),
+                producer.sources_with(*operator.sources),
             )
     return None
 

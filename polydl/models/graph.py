@@ -100,6 +100,10 @@ class Operator:
     #: names that the operators have in the model it comes from
     sources: tuple[str, ...] = ()
 
+    def sources_with(self, *others: str) -> tuple[str, ...]:
+        """Its sources and those of what it takes over, each once."""
+        return tuple(dict.fromkeys((*self.sources, *others)))
+
 
 @dataclass(frozen=True)
 class Graph:

@@ -36,7 +36,7 @@ _FLAGS = ("-O3", "-march=native", "-fopenmp", "-c", "-fPIC")
 class KernelOptions:
     """How the nests of a model are optimized; the options are those of ``polydl.optimize``.
 
-    Raises OptionError for a budget or a numerics level that is none.
+    Raises OptionError for a budget, a numerics level or a place of records that is none.
     """
 
     #: of the search for each distinct nest, such as ``30s``; None where only the first of the ranking are run
