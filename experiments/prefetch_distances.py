@@ -27,7 +27,7 @@ from polydl.machine import CoreConstant, Machine
 
 Document = dict[str, Any]
 _DISTANCES = (0, 8, 48)
-_PLACES = {
+PLACES = {
     "near_ahead_steps": "the first two caches",
     "apart_ahead_steps": "the second one, each step in a page of its own",
     "last_cache_ahead_steps": "the last cache",
@@ -39,7 +39,7 @@ _FLAGS = ("-O3", "-march=native", "-ffast-math")
 
 def having(machine: Machine, steps: Sequence[int]) -> Machine:
     """The machine with those distances, in the order of the places."""
-    return replace(machine, constants=(*machine.constants, *map(CoreConstant, _PLACES, steps)))
+    return replace(machine, constants=(*machine.constants, *map(CoreConstant, PLACES, steps)))
 
 
 def measured(workload: str, machine: Machine, folder: Path) -> Iterator[Document]:
@@ -48,7 +48,7 @@ def measured(workload: str, machine: Machine, folder: Path) -> Iterator[Document
     variants = pipeline.generate_variants(nest, machine=machine, microkernel="c", max_variants=300)
     ranked = pipeline.rank(nest, variants, machine=machine, ranker="cost-model")
     passed = floats(elements(nest))
-    told = having(machine, range(1, 1 + len(_PLACES)))
+    told = having(machine, range(1, 1 + len(PLACES)))
     kept = 0
     for entry in ranked.entries:
         sites = [site.gemm for site in pipeline.apply(nest, entry.variant, machine=told).sites.values()]
@@ -56,12 +56,12 @@ def measured(workload: str, machine: Machine, folder: Path) -> Iterator[Document
             continue
         functions = []
         for distance in _DISTANCES:
-            known = having(machine, [distance] * len(_PLACES))
+            known = having(machine, [distance] * len(PLACES))
             kernel = pipeline.kernel(pipeline.apply(nest, entry.variant, machine=known), machine.vector_bytes)
             library = built(kernel.c, _FLAGS, kernel.link_flags, folder / f"{workload}-{kernel.id}-{distance}.so")
             functions.append(library[nest.function.name])
         taken = dict(zip(map(str, _DISTANCES), in_turns(functions, passed, _ROUNDS, _SECONDS), strict=True))
-        place = list(_PLACES)[sites[0].ahead_steps - 1]
+        place = list(PLACES)[sites[0].ahead_steps - 1]
         yield {"workload": workload, "id": entry.variant.id, "place": place, "seconds": taken}
         kept += 1
         if kept == _VARIANTS:
@@ -70,7 +70,7 @@ def measured(workload: str, machine: Machine, folder: Path) -> Iterator[Document
 
 def rows(documents: Sequence[Document]) -> Iterator[list[str]]:
     """The cells of the table: a row for each place, speeds over those without prefetches."""
-    for place, words in _PLACES.items():
+    for place, words in PLACES.items():
         times = [each["seconds"] for each in documents if each["place"] == place]
         if not times:
             continue

@@ -75,7 +75,7 @@ def document(name: str, variants: int, threads: int, top_k: int, defines: dict[s
         from polydl import optimize as _optimize  # noqa: F401
         from polydl.start import collect_seldom
     collect_seldom()
-    from polydl import Machine, pipeline, workloads
+    from polydl import Machine, pipeline, registry, workloads
 
     with TemporaryDirectory() as directory:
         path = Path(name) if Path(name).suffix == ".c" else workloads.workload(name).write(directory)
@@ -88,7 +88,7 @@ def document(name: str, variants: int, threads: int, top_k: int, defines: dict[s
             generation = pipeline.generate(space, max_variants=variants)
         candidates = pipeline.candidates(nest, generation.variants, machine=machine, clock=stages)
         with stages.stage("score"):
-            ranking = pipeline.ranker_named(pipeline.DEFAULT_RANKER).rank(candidates, machine)
+            ranking = pipeline.ranker_named(registry.DEFAULT_RANKER).rank(candidates, machine)
         picks = [each.variant for each in ranking.entries[:top_k]]
         if picks:
             measured(stages, nest, space, machine, picks)

@@ -51,8 +51,6 @@ if TYPE_CHECKING:
 
 DEFAULT_MAX_VARIANTS = 400
 DEFAULT_SEED = 0
-DEFAULT_RANKER = "dnn"
-DEFAULT_STRATEGY = "ranked"
 AUTOMATIC = "auto"
 NO_MICROKERNEL = "none"
 
@@ -393,7 +391,7 @@ def rank(
     variants: Sequence[Variant],
     *,
     machine: Machine,
-    ranker: str = DEFAULT_RANKER,
+    ranker: str = registry.DEFAULT_RANKER,
     progress: ProgressCallback | None = None,
     **options: Unpack[ApplyOptions],
 ) -> Ranking:

@@ -16,6 +16,10 @@ from polydl.errors import OptionError
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
+#: The plug-ins of a caller who names none.
+DEFAULT_RANKER = "dnn"
+#: The only strategy that needs no budget.
+DEFAULT_STRATEGY = "ranked"
 GROUPS: dict[str, dict[str, str]] = {
     "microkernels": {
         "libxsmm": "polydl.microkernels.libxsmm:LIBXSMM",

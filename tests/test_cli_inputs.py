@@ -70,6 +70,13 @@ def test_a_file_called_like_a_stream_is_named_with_its_folder(polydl: Any, matmu
     assert polydl("parse", "./-").status == 0
 
 
+@pytest.mark.parametrize("option", ["--top-k", "--ranker"])
+def test_an_option_of_a_figure_is_refused_where_none_is_drawn(polydl: Any, matmul: str, option: str) -> None:
+    ended = polydl("analyze", matmul, option, {"--top-k": "3", "--ranker": "cost-model"}[option])
+    assert ended.status == 2
+    assert f"{option} has no effect without --plot\n  remedy: leave it out, or add --plot" in ended.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +53,28 @@ def test_every_constant_is_documented_where_it_stands_with_how_it_is_known() -> 
         )
     ]
     assert bare == []
+
+
+def test_what_no_probe_measures_is_what_experiments_vary(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT))
+    source = (ROOT / "polydl" / "machine" / "core.py").read_text(encoding="utf-8")
+    comments: dict[str, str] = {}
+    lines: list[str] = []
+    for line in source[source.index("class Core:") : source.index("sources: tuple")].splitlines():
+        if line.startswith("    #: "):
+            lines.append(line.removeprefix("    #: "))
+        elif declared := re.match(r"    (\w+): ", line):
+            comments[declared[1]], lines = " ".join(lines), []
+    said = {
+        kind: {name for name, text in comments.items() if re.search(rf"Chosen by\b[^.]*\b{kind}\b", text)}
+        for kind in ("orders", "times")
+    }
+    assert said["orders"] == set(import_module("experiments.model_constants").VALUES)
+    distances = set(import_module("experiments.prefetch_distances").PLACES)
+    assert said["times"] == set(import_module("experiments.code_constants").TRIALS) | distances
+    others = set(CONSTANTS) - said["orders"] - said["times"]
+    known = re.compile(r"calibrate|says so|Measured|measured with|taken to stay in registers|at most: a part of")
+    assert [name for name in sorted(others) if not known.search(comments[name])] == []
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)

@@ -20,6 +20,7 @@ from polydl.presentation.options import (
     json_option,
     ranker_option,
     require_alone,
+    require_beside,
     search_options,
     source_options,
     target_options,
@@ -199,6 +200,8 @@ def analyze(
     from polydl.presentation import analysis, results
     from polydl.report import documents
 
+    if plot is None:
+        require_beside("--plot", "top_k", "ranker")
     scop = read(source)
     machine = target.machine()
     space = search.space(scop, machine)

@@ -273,7 +273,7 @@ def choose(scop: Scop, machine: Machine, options: CollectionOptions) -> tuple[li
     generation = pipeline.generate(space, max_variants=options.pool, seed=options.seed)
     candidates = pipeline.candidates(scop, generation.variants, machine=machine, microkernel=kernel)
     analysed = {candidate.variant.id: candidate for candidate in candidates}
-    ranker = registry.load("rankers", pipeline.DEFAULT_RANKER)
+    ranker = registry.load("rankers", registry.DEFAULT_RANKER)
     entries = ranker.rank(tuple(analysed.values()), machine).entries
     leaders = [entries[position].variant for position in leading(len(entries), options.leaders)]
     variants = [variant for variant in generation.variants if variant.id in analysed]

@@ -1,8 +1,11 @@
 """The physical constants of a processor's cores that the performance model works with.
 
 Each constant is a field of ``Core`` with its unit, and says beside it how it is known or measured. ``polydl calibrate``
-measures some of them; the others are told by the system, were published of this family of processors, or are usual
-(``processors``).
+measures most of them; others are told by the system, were published of this family of processors, or are usual
+(``processors``). What no probe can tell is chosen by what it decides: of a constant that is *chosen by orders*,
+``experiments/model_constants.py`` shows how well recorded variants are ordered under each value; of one that is *chosen
+by times*, ``experiments/code_constants.py`` times emitted code under each. ``docs/results/2026-11-30-constants.md`` has
+both.
 """
 
 from __future__ import annotations
@@ -70,7 +73,7 @@ class Core:
     #: Cycles to go on to the next product of a batch within a block. Measured by ``polydl calibrate``.
     block_switch_cycles: float
     #: Vectors of the first operand beyond which blocks are chosen low and wide, since each reads it again from beyond
-    #: the first-level cache. To measure: products with ever more steps.
+    #: the first-level cache. Chosen by times.
     block_kept_vectors: int
     #: Cycles that each vector counts in that choice, each time it is read again. Measured by ``polydl calibrate``.
     block_far_load_cycles: float
@@ -155,26 +158,25 @@ class Core:
     #: walk takes beyond the first table.
     first_tlb_miss_cycles: float
     #: Part of these cycles that shows where a microkernel's loads ask for the pages, which do not wait for each other.
-    #: To measure: fitted to the committed measurements of products whose rows lie pages apart.
+    #: Chosen by orders.
     exposed_page_share: float
     #: Distances in bytes at which addresses fall into the same set of the first- and of the second-level cache: their
     #: sets times the bytes of a line. The system says so as a rule.
     same_set_bytes: tuple[int, int]
     #: Part of the second cache's latency that shows for each line of B that finds no place in its set of the first
-    #: one. To measure: calls with ever more columns of B a multiple of the sets apart. (``polydl calibrate`` does not:
-    #: what shows depends on how much arithmetic a block does beside it.)
+    #: one. Chosen by orders. (``polydl calibrate`` does not measure it: what shows depends on how much arithmetic a
+    #: block does beside it.)
     evicted_line_share: float
-    #: Places of a set that every cache is taken to have at least.
+    #: Places of a set that every cache is taken to have at least. Chosen by orders.
     fewest_ways: int
-    #: Bytes up to which one operand of a call is taken to stay in the second-level cache beside all others. To measure:
-    #: calls with ever larger operands, with and without fetching them ahead.
+    #: Bytes up to which one operand of a call is taken to stay in the second-level cache beside all others. Chosen by
+    #: times.
     near_bytes: int
 
-    #: Bytes of transformed filters up to which they are made all at once, before they are used. To measure:
-    #: convolutions by fewer products with ever more channels, with filters as a whole and in blocks.
+    #: Bytes of transformed filters up to which they are made all at once, before they are used. Chosen by times.
     whole_filter_bytes: int
-    #: Bytes of a tile of an operand that is copied before it is used, in functions for a range of sizes. To measure:
-    #: their products with ever larger tiles.
+    #: Bytes of a tile of an operand that is copied before it is used, in functions for a range of sizes, at most: a
+    #: part of the second-level cache. Which of the smaller ones is taken is measured where such functions are made.
     packed_tile_bytes: int
 
     # ---- prefetchers
@@ -198,56 +200,54 @@ class Core:
     prefetch_lost_slowdown: float
     #: How many times as long as those of a single run lines take where plain loops read few runs in turn, a line of
     #: each at a time: the limit for ever fewer. It falls with the logarithm of their number, to 1 for
-    #: ``prefetch_streams`` of them (``polydl.model.prefetching``). To measure: sums of ever more rows at a time.
+    #: ``prefetch_streams`` of them (``polydl.model.prefetching``). Chosen by orders.
     prefetch_turns_slowdown: float
     #: Bytes of each visit to a run that prefetchers take to find it again. Measured: the fewest lines of a page after
     #: which the one behind them is there a while later.
     prefetch_start_bytes: int
-    #: How many times as many lines come as are used, at most, where prefetchers fetch the gaps as well. To measure:
-    #: reads of every other line and of ever fewer.
+    #: How many times as many lines come as are used, at most, where prefetchers fetch the gaps as well. Chosen by
+    #: orders.
     prefetch_most_in_vain: float
     #: Columns of C that all calls with one tile of A compute together at least, for the next tile to be fetched or
-    #: copied meanwhile: with fewer, it is needed about as fast as it comes. To measure: calls with ever fewer columns,
-    #: with and without fetching ahead.
+    #: copied meanwhile: with fewer, it is needed about as fast as it comes. Chosen by times.
     ahead_fewest_columns: int
     #: Steps of k by which ``c`` prefetches its first operand, 0 for not at all, where it stays in the first two caches.
-    #: To measure, as the next three: long products with every distance.
+    #: Chosen by times (``experiments/prefetch_distances.py``).
     near_ahead_steps: int
-    #: The same where each of its steps lies in a page of its own, and all of them in the second-level cache.
+    #: The same where each of its steps lies in a page of its own, and all of them in the second-level cache. Chosen by
+    #: times.
     apart_ahead_steps: int
-    #: The same where it comes from a cache beyond the second one.
+    #: The same where it comes from a cache beyond the second one. Chosen by times.
     last_cache_ahead_steps: int
-    #: The same where it comes from memory.
+    #: The same where it comes from memory. Chosen by times.
     memory_ahead_steps: int
     #: Steps of k by which ``c`` prefetches each column of its second operand, 0 for not at all, where rows are few and
-    #: columns lie a page or more apart. To measure: products of few rows with every distance.
+    #: columns lie a page or more apart. Chosen by times.
     column_ahead_steps: int
-    #: Groups of steps of k by which ``c-int8`` and ``c-bf16`` prefetch their first operand. To measure: long products
-    #: of bytes with every distance.
+    #: Groups of steps of k by which ``c-int8`` and ``c-bf16`` prefetch their first operand. Chosen by times.
     ahead_groups: int
-    #: Columns by which a tile that is copied between the steps of a product is prefetched before that. To measure:
-    #: products that copy tiles from memory, with every distance.
+    #: Columns by which a tile that is copied between the steps of a product is prefetched before that. Chosen by times.
     copy_ahead_columns: int
     #: Rows of a matrix by which transforms of tiles prefetch, where rows lie ``prefetch_step_bytes`` apart or further.
-    #: To measure: products of large matrices by fewer products, with every distance.
+    #: Chosen by times.
     transform_ahead_rows: int
     #: Cycles for a line where prefetchers start anew with every few lines. Measured by ``polydl calibrate``: copies of
     #: tiles whose rows lie more than a page apart, against one from the first-level cache.
     line_restart_cycles: float
 
     #: Part of the time in which calls fill the first-level cache from the second one, at its bandwidth, that shows
-    #: beside arithmetic. To measure: fitted to the committed measurements, as the next four. (Hardly any of it shows
-    #: in a loop of calls alone, and with what does, variants are ordered worse.)
+    #: beside arithmetic. Chosen by orders. (Hardly any of it shows in a loop of calls alone, and with what does,
+    #: variants are ordered worse.)
     exposed_first_share: float
     #: Part of the time of transfers between the caches beyond the first that still shows beside arithmetic, where they
-    #: come when they are asked for.
+    #: come when they are asked for. Chosen by orders.
     exposed_share: float
-    #: The same of transfers from memory.
+    #: The same of transfers from memory. Chosen by orders.
     exposed_memory_share: float
-    #: The same of what a microkernel's calls fetched ahead.
+    #: The same of what a microkernel's calls fetched ahead. Chosen by orders.
     exposed_ahead_share: float
     #: Where one of these transfers takes longest, the part of the time of the arithmetic and of all other transfers
-    #: that shows beside it.
+    #: that shows beside it. Chosen by orders.
     exposed_beside_transfer_share: float
 
     # ---- threads

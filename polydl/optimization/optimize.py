@@ -38,9 +38,7 @@ from polydl.optimization.unprepared import with_unprepared
 from polydl.pipeline import (
     AUTOMATIC,
     DEFAULT_MAX_VARIANTS,
-    DEFAULT_RANKER,
     DEFAULT_SEED,
-    DEFAULT_STRATEGY,
     ApplyOptions,
     ProgressCallback,
     Stage,
@@ -49,6 +47,7 @@ from polydl.pipeline import (
     space_on,
 )
 from polydl.records.resume import Book, book_of
+from polydl.registry import DEFAULT_RANKER, DEFAULT_STRATEGY
 from polydl.system.clock import Clock
 from polydl.system.files import temporary_directory
 

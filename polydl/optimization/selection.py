@@ -12,7 +12,8 @@ from polydl.optimization.ranked import Picks, RankedVariants
 from polydl.optimization.search_space import RankedSpace
 from polydl.optimization.searching import Searching
 from polydl.optimization.shards import Shard
-from polydl.pipeline import DEFAULT_STRATEGY, strategy_named
+from polydl.pipeline import strategy_named
+from polydl.registry import DEFAULT_STRATEGY
 from polydl.system.clock import Clock
 
 

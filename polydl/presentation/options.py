@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,7 @@ from polydl.presentation.completion import (
 )
 from polydl.presentation.option_values import OUT, Detail, SearchOptions, Source, Target
 from polydl.presentation.output_directory import out_option
-from polydl.registry import GROUPS
+from polydl.registry import DEFAULT_RANKER, DEFAULT_STRATEGY, GROUPS
 
 if TYPE_CHECKING:
     from polydl.optimization.budget import Budget
@@ -208,14 +208,12 @@ detail_options = _gathered(
     quiet_option,
 )
 ranker_option = click.option(
-    "--ranker", callback=_plug_in("rankers"), default="dnn", show_default=True, metavar="NAME",
+    "--ranker", callback=_plug_in("rankers"), default=DEFAULT_RANKER, show_default=True, metavar="NAME",
     shell_complete=plug_ins("rankers"),
     help="What predicts which variant is fast.",
 )  # fmt: skip
-# The only one that need not be a search's.
-_USUAL_STRATEGY = "ranked"
 strategy_option = click.option(
-    "--strategy", callback=_plug_in("strategies"), default=_USUAL_STRATEGY, show_default=True, metavar="NAME",
+    "--strategy", callback=_plug_in("strategies"), default=DEFAULT_STRATEGY, show_default=True, metavar="NAME",
     shell_complete=plug_ins("strategies"),
     help=f"What a search with a budget tries next: {', '.join(GROUPS['strategies'])}.",
 )  # fmt: skip
@@ -247,7 +245,7 @@ def search_limit(budget: str | None, strategy: str) -> Budget | None:
     from polydl.optimization.budget import Budget, require_budget
 
     limit = None if budget is None else Budget.parse(budget)
-    if strategy != _USUAL_STRATEGY:
+    if strategy != DEFAULT_STRATEGY:
         require_budget(strategy, limit)
     return limit
 
@@ -278,10 +276,22 @@ debug_option = click.option("--debug", is_flag=True, expose_value=False, help="S
 
 def require_alone(option: str, *others: str) -> None:
     """Raises OptionError if one of these parameters of the command is given beside an option that leaves it no part."""
+    for given in _given(others):
+        raise OptionError(f"both {option} and {given} are given", remedy="leave one of them out")
+
+
+def require_beside(option: str, *others: str) -> None:
+    """Raises OptionError if one of these parameters of the command is given where the option that they serve is not."""
+    for given in _given(others):
+        raise OptionError(f"{given} has no effect without {option}", remedy=f"leave it out, or add {option}")
+
+
+def _given(parameters: Sequence[str]) -> Iterator[str]:
+    """Those of the parameters that the command line names, as options."""
     context = click.get_current_context()
     for parameter in context.command.params:
-        if parameter.name in others and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE:
-            raise OptionError(f"both {option} and {parameter.opts[0]} are given", remedy="leave one of them out")
+        if parameter.name in parameters and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE:
+            yield parameter.opts[0]
 
 
 def top_k_options(default: int, what: str) -> Callable[[Command], Command]:
