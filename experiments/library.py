@@ -3,17 +3,22 @@
     python -m experiments.library measure examples/gemm.c --range M=1..4096 --range N=64..1024 --range K=64..4096 \\
         --held-out 100 --out library.json
     python -m experiments.library table library.json
+
+Held-out shapes are drawn as those that the library is made from, or, with --products, spread evenly over the products
+of ``experiments/sgemm_shapes.py``, of which ``experiments/library_peers.py`` measures all beside BLAS libraries.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
 
 import polydl
+from experiments import sgemm_shapes
 from experiments.waiting import read, write
 from polydl.ir.measurement import counting
 from polydl.libraries.held_out import held_out
@@ -24,6 +29,8 @@ from polydl.libraries.shapes import sampled_shapes
 SEED = 2
 # The library's function, the fastest variant for the very shape, and the plain nest.
 ROLES = ("seconds", "tuned", "original")
+# Products of published lists and drawn ones, and the operations that one has at most: the plain nest runs beside each.
+_PRODUCTS, _MOST_OPERATIONS = 500, 2 * 10**9
 
 
 def measure(arguments: argparse.Namespace) -> None:
@@ -36,12 +43,8 @@ def measure(arguments: argparse.Namespace) -> None:
         max_slowdown=arguments.max_slowdown,
         machine=polydl.Machine.detect(threads=arguments.threads),
     )
-    count = arguments.held_out + len(library.shapes)
-    # The plain nest runs beside each kernel: none takes longer than at the shapes that the library was made from.
-    most = max(library.read(shape).flops for shape in library.shapes)
-    drawn = sampled_shapes(size_ranges(arguments.range), count, SEED, lambda shape: library.read(shape).flops <= most)
-    shapes = [shape for shape in drawn if shape not in library.shapes]
-    measured = held_out(library, shapes[: arguments.held_out], top_k=arguments.top_k)
+    shapes = products(arguments.held_out) if arguments.products else drawn(library, arguments.range, arguments.held_out)
+    measured = held_out(library, shapes, top_k=arguments.top_k)
     document = {
         "file": Path(arguments.file).name,
         "ranges": arguments.range,
@@ -64,6 +67,25 @@ def measure(arguments: argparse.Namespace) -> None:
     }
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     write(document, arguments.out)
+
+
+def drawn(library: polydl.Library, ranges: Sequence[str], count: int) -> list[dict[str, int]]:
+    """Shapes of the ranges that the library was not made from.
+
+    The plain nest runs beside each kernel: none takes longer than at the shapes that the library was made from.
+    """
+    most = max(library.read(shape).flops for shape in library.shapes)
+    wanted = count + len(library.shapes)
+    shapes = sampled_shapes(size_ranges(ranges), wanted, SEED, lambda shape: library.read(shape).flops <= most)
+    return [shape for shape in shapes if shape not in library.shapes][:count]
+
+
+def products(count: int) -> list[dict[str, int]]:
+    """Sizes M, N and K, of all kinds."""
+    every = [sizes for _, sizes in sgemm_shapes.held_out(_PRODUCTS)]
+    small = [sizes for sizes in every if sgemm_shapes.operations(sizes) <= _MOST_OPERATIONS]
+    chosen = [small[place * len(small) // count] for place in range(count)]
+    return [dict(zip("MNK", sizes, strict=True)) for sizes in chosen]
 
 
 def with_medians(shape: dict[str, Any]) -> dict[str, Any]:
@@ -107,6 +129,7 @@ def main() -> None:
     measuring.add_argument("--range", action="append", required=True)
     measuring.add_argument("--shapes", type=int, default=24)
     measuring.add_argument("--held-out", type=int, default=100)
+    measuring.add_argument("--products", action="store_true")
     measuring.add_argument("--max-kernels", type=int, default=10)
     measuring.add_argument("--max-slowdown", type=float, default=1.10)
     measuring.add_argument("--top-k", type=int, default=5)

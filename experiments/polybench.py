@@ -58,7 +58,7 @@ def outcome(wanted: SuiteProgram, top_k: int, max_variants: int) -> dict[str, An
             found["candidates"][status] = found["candidates"].get(status, 0) + 1
             if status != "ok" and not found["wrong"]:
                 found["wrong"] = each.measurement.message
-        found["status"] = "verified" if result.winner is not None else "failed"
+        found["status"] = "failed" if result.winner is None and result.plain is None else "verified"
         found["speedup"] = result.speedup
         found["seconds_original"] = None if result.baseline is None else result.baseline.seconds
     return {**found, "seconds_spent": round(time.perf_counter() - start, 1)}
