@@ -6,6 +6,7 @@ import pytest
 
 from polydl.libraries.cover import slowdowns, smallest_cover
 from polydl.libraries.decision import Condition, Leaf, choose, fitted, kernels_of
+from polydl.libraries.doubtful import by_doubt
 from polydl.libraries.shapes import Shape
 
 TIMES = [{"a": 1.0, "b": 2.0, "c": 1.05}, {"a": 3.0, "b": 1.0, "c": 1.08}, {"a": 1.0, "c": 1.0}]
@@ -84,3 +85,17 @@ def test_a_kernel_that_failed_somewhere_does_not_hide_what_others_gain() -> None
 def test_no_condition_without_gain() -> None:
     sampled = shapes((1, 1), (2, 1), (3, 1))
     assert fitted(sampled, [{"a": 1.0, "b": 1.001}] * 3, ["a", "b"]) == Leaf("a")
+
+
+def test_a_decision_is_in_doubt_where_shapes_around_speak_for_another_kernel() -> None:
+    """Long rows of few terms are fast in one way, all else in another; the tree that is asked knows one bound alone."""
+    sampled = shapes(*((2**m, 2**n) for m in range(0, 13, 2) for n in range(0, 13, 2)))
+    are_long = [shape["M"] <= 16 and shape["N"] >= 64 for shape in sampled]
+    times = [{"long": 1.0, "other": 1.5} if each else {"long": 1.5, "other": 1.0} for each in are_long]
+    tree = Condition(("M",), 20, Leaf("long"), Leaf("other"))
+    others = shapes((300, 700), (8, 700), (8, 8), (3000, 3), (4, 12), (12, 48))
+    ordered = by_doubt(tree, sampled, times, ["long", "other"], others)
+    assert sorted(map(str, ordered)) == sorted(map(str, others))
+    # Short rows of few terms are what the tree is wrong about.
+    assert ordered[:2] == tuple(shapes((8, 8), (4, 12)))
+    assert by_doubt(tree, sampled, times, ["long", "other"], []) == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -20,6 +21,7 @@ from polydl.libraries.candidates import proved, searched_kernels, usual_candidat
 from polydl.libraries.chosen import ChosenLibrary, LibrarySettings, MeasuredShapes
 from polydl.libraries.cover import smallest_cover
 from polydl.libraries.decision import fitted, kernels_of
+from polydl.libraries.doubtful import by_doubt
 from polydl.libraries.emit import emitted
 from polydl.libraries.kernel import Kernel
 from polydl.libraries.measuring import ShapeMeasuring
@@ -54,6 +56,8 @@ _MOST_PEAK_PART, _MOST_MEMORY_PART = 1 / 1000, 1 / 8
 # Further shapes for each one that is optimized, of a part of the operations: the kernels that are in question after
 # the first measurements, and those that need none, are measured there for the decision between them.
 _FURTHER, _FURTHER_PART = 25, 1 / 8
+# Shapes for each optimized one at which the first decision is in doubt, and those that they are drawn from.
+_DOUBTFUL, _DRAWN = 4, 40
 
 
 class Library(ChosenLibrary):
@@ -110,7 +114,8 @@ def library(
     legal for all sizes of the ranges at once. Each kernel is measured at all shapes. Of them, the fewest are taken, at
     most ``max_kernels``, of which one is within ``max_slowdown`` of the fastest at every shape. These, and kernels that
     only the caches decide, are measured at 25 times as many further shapes; kernels are then taken anew, and a
-    decision between them is fitted.
+    decision between them is fitted, and fitted again once they are measured where it is in doubt, at 4 times as many
+    shapes.
 
     With ``out``, the C, its header, a shared library and a manifest are written there once all is measured. What the
     ``records`` hold (a directory, True for the user's, False for none) is not measured again, so that the next call
@@ -180,7 +185,17 @@ def library(
         for number, scop in enumerate(taken.further_scops):
             times.append(measuring.times(scop, finalists))
             tell("decide", number + 1, len(taken.further))
-    measured = MeasuredShapes((*taken.sampled, *taken.further), tuple(times), candidates)
+        measured = MeasuredShapes((*taken.sampled, *taken.further), tuple(times), candidates)
+        if taken.further:
+            with fork_server():
+                kept = _fast_enough(measured, settings)
+                drawn = sampled_shapes(sizes, _DRAWN * shapes, seed + 2)
+                more = _in_doubt(measured, kept, drawn, read, taken)
+            chosen = [code(candidates[name]) for name in kept]
+            for number, (shape, scop) in enumerate(more, 1):
+                here = measuring.times(scop, chosen)
+                measured = replace(measured, shapes=(*measured.shapes, shape), times=(*measured.times, here))
+                tell("doubt", number, len(more))
     return chosen_library(nest, product, target, toolchain, measured, settings, read, exported, out)
 
 
@@ -252,6 +267,43 @@ def _fastest(
     return min((each for each in kernels if each.id in times), key=lambda kernel: times[kernel.id], default=None)
 
 
+def _fast_enough(measured: MeasuredShapes, settings: LibrarySettings) -> tuple[str, ...]:
+    """The fewest kernels of those measured at all shapes that are fast enough there, by their ids.
+
+    Others were found slower before the last shapes were measured, or wrong at some.
+    """
+    times = measured.times
+    everywhere = [identity for identity in measured.candidates if all(identity in at for at in times)]
+    return smallest_cover(times, everywhere, settings.max_kernels, settings.max_slowdown, [ORIGINAL])
+
+
+def _in_doubt(
+    measured: MeasuredShapes,
+    kernels: Sequence[str],
+    drawn: Sequence[Shape],
+    read: Callable[[Shape], Scop],
+    taken: _ReadShapes,
+) -> list[tuple[Shape, Scop]]:
+    """Those of the drawn shapes at which a decision between kernels is most in doubt, with the nest there.
+
+    There are ``_DOUBTFUL`` for each optimized one. None of them is larger than those that were measured.
+    """
+    names = [*kernels, ORIGINAL]
+    decision = fitted(measured.shapes, measured.times, names)
+    largest = max(math.prod(shape.values()) for shape in taken.further)
+    new = [each for each in drawn if each not in measured.shapes and math.prod(each.values()) <= largest]
+    most_operations = max(scop.flops for scop in taken.further_scops)
+    most_bytes = max(scop.footprint for scop in taken.further_scops)
+    found: list[tuple[Shape, Scop]] = []
+    for shape in by_doubt(decision, measured.shapes, measured.times, names, new):
+        if len(found) == _DOUBTFUL * len(taken.sampled):
+            break
+        scop = read(shape)
+        if scop.flops <= most_operations and scop.footprint <= most_bytes:
+            found.append((shape, scop))
+    return found
+
+
 def chosen_library(
     nest: SymbolicNest,
     product: SymbolicProduct | None,
@@ -265,10 +317,7 @@ def chosen_library(
 ) -> Library:
     """The library with the fewest kernels that are fast enough, and the decision between them; written to ``out``."""
     candidates, times = measured.candidates, measured.times
-    # Others were found slower before the last shapes were measured, or wrong at some.
-    everywhere = [identity for identity in candidates if all(identity in at for at in times)]
-    chosen = smallest_cover(times, everywhere, settings.max_kernels, settings.max_slowdown, [ORIGINAL])
-    decision = fitted(measured.shapes, times, [*chosen, ORIGINAL])
+    decision = fitted(measured.shapes, times, [*_fast_enough(measured, settings), ORIGINAL])
     kept = {identity: candidates[identity] for identity in kernels_of(decision) if identity != ORIGINAL}
     result = Library(
         nest, product, machine, toolchain, kept, decision, measured.shapes, times, candidates, settings, read,

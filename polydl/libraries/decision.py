@@ -24,7 +24,7 @@ _FEW_SIZES = 4
 _LEAST_GAIN, _LEAST_SHARE = 0.02, 0.05
 # A condition has at least so many shapes on either side, or half of all where these are few: one by itself says little
 # of those around it. And at each of them a kernel counts as at most so many times as slow as the fastest.
-_LEAST_SHAPES, _MOST_SLOWDOWN = 3, 2.0
+_LEAST_SHAPES, MOST_SLOWDOWN = 3, 2.0
 # The cost of a kernel that failed at a shape: more than all others together.
 _FAILED = 1e6
 
@@ -94,7 +94,7 @@ def fitted(shapes: Sequence[Shape], times: Sequence[Times], kernels: Sequence[st
     values = np.array([[math.prod(shape[name] for name in sizes) for shape in shapes] for sizes in products])
     # Of equals the first by name is taken, so that the same times give the same tree.
     ordered = sorted(kernels)
-    costs = np.array([_costs(at, ordered) for at in times])
+    costs = np.array([logarithmic_costs(at, ordered) for at in times])
     return _grown(_Measured(tuple(products), values, costs, tuple(ordered)), np.arange(len(shapes)), _MOST_CONDITIONS)
 
 
@@ -112,9 +112,13 @@ class _Measured:
     kernels: tuple[str, ...]
 
 
-def _costs(times: Times, kernels: Sequence[str]) -> list[float]:
+def logarithmic_costs(times: Times, kernels: Sequence[str]) -> list[float]:
+    """The logarithm of how many times as slow as the fastest each kernel is at a shape, in their order, up to a limit.
+
+    Beyond it lie kernels without a time.
+    """
     best = min(times[kernel] for kernel in kernels if kernel in times)
-    return [math.log(min(times[kernel] / best, _MOST_SLOWDOWN)) if kernel in times else _FAILED for kernel in kernels]
+    return [math.log(min(times[kernel] / best, MOST_SLOWDOWN)) if kernel in times else _FAILED for kernel in kernels]
 
 
 def _grown(measured: _Measured, rows: Array, conditions: int) -> Decision:
