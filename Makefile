@@ -21,8 +21,8 @@ FOLDERS := variants microkernels ranking fusion
 CHECKED := $(addprefix tests/test_,$(addsuffix .py,\
 	apply decision_tree decisions drawn_steps first_cache fuzzing golden imports lazy_imports learned_rankers legality loop_ir \
 	machine_constants names nest_decisions parallel_loops passes_accumulators passes_common_values \
-	passes_epilogue passes_next_tiles passes_scalar_replacement passes_sums passes_threads passes_unroll picks pins \
-	plugin_rewrite ranking registry rewrites substitution))
+	passes_epilogue passes_next_tiles passes_private_arrays passes_scalar_replacement passes_sums passes_threads \
+	passes_unroll picks pins plugin_rewrite ranking registry rewrites substitution))
 BUILT_FROM := pyproject.toml CMakeLists.txt $(wildcard polydl/native/*.[ch] polydl/native/*.cmake)
 INSTALLED := .venv/installed
 INSTALLED_DEV := .venv/installed-dev

@@ -55,7 +55,9 @@ _LEAST_GROUPS = 8  # of k in a tile product
 _MOST = 0.75
 # Steps of k up to which a call sums over all of them.
 _LONGEST_SUM = 4096
-# Columns for which splitting and transposing a float of A takes as long as its products in vector registers.
+# Columns up to which floats of A by rows are left to others: to split and transpose a float takes about as long as so
+# many of its products in vector registers. A limit of shapes, two tiles: it decides which variants there are, and must
+# not move with the times that a machine's calibration finds.
 _FEW_COLUMNS = 2 * SIDE
 # Errors over those of sums of products of floats: one more rounding of half a product's in the sum of one product, of
 # which there are fewer roundings the longer the sum.

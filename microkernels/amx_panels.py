@@ -23,8 +23,11 @@ from polydl.microkernels.amx_site import further_in_c
 
 _PARTS = FORMATS["float"].parts
 _TILE = SIDE * STEP  # bfloat16s
-# The part of the second-level cache up to which B is better kept split, and rows of A that hide the splitting.
+# The part of the second-level cache up to which B is better kept split.
 _SMALL = 0.125
+# Rows of A from which on a large B is split in passing though later calls read it too. A limit of shapes, one for all
+# processors with tiles: the products of an element of B grow with the rows, its splitting does not. By the usual cycles
+# of both (``Core.tile_split_cycles``, ``Core.tile_product_cycles``) some 45 rows take as long; the rest is margin.
 _ROWS = 256
 
 

@@ -20,6 +20,7 @@ from polydl.commands.output import FAILURE, fail
 from polydl.errors import PolydlError, RecordsWarning, missing_dependency
 from polydl.presentation.options import debug_option
 from polydl.system.interruption import EXIT_STATUS, INTERRUPTION
+from polydl.system.standard_error import drop_what_fails
 
 _USER_MISTAKE = 2
 _STANDARD_ERROR = 2
@@ -30,6 +31,13 @@ _OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
 _OBJECTS_BETWEEN_COLLECTIONS = 100_000
 # Calls within calls, of which a walk over a long sum takes several for each of its terms.
 _FRAMES = 10_000
+
+_OUT_OF_MEMORY = (
+    "memory ran out, or a limit of it was met\n"
+    "  remedy: use smaller sizes or fewer variants (--max-variants N), or give the job more memory"
+)
+# What to write in place of options of earlier versions.
+_INSTEAD = {"--strict-fp": "--numerics strict"}
 
 # The module in `polydl.commands` that has each command, and what is said of it among all.
 COMMANDS = {
@@ -101,6 +109,7 @@ class PolydlCommands(click.Group):
             gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
             sys.setrecursionlimit(_FRAMES)
             _open_closed_streams()
+            drop_what_fails()
             # Python has none if it was closed when Python started.
             if sys.stdout is None:
                 sys.exit(fail("standard output is closed\n  remedy: send it somewhere: > /dev/null", FAILURE))
@@ -112,6 +121,13 @@ class PolydlCommands(click.Group):
         if standalone_mode:
             sys.exit(status)
         return status
+
+
+def _instead(error: click.UsageError) -> str:
+    """What to write for an option of earlier versions, if the command has what replaced it; "" for other mistakes."""
+    replacement = _INSTEAD.get(error.option_name, "") if isinstance(error, click.NoSuchOption) else ""
+    known = [name for parameter in error.ctx.command.params for name in parameter.opts] if error.ctx is not None else []
+    return f"write {replacement}" if replacement.partition(" ")[0] in known else ""
 
 
 def _open_closed_streams() -> None:
@@ -151,7 +167,8 @@ def _status_of(run: Callable[[], Any], debug: bool) -> int:
         return _USER_MISTAKE
     except click.UsageError as error:
         command = error.ctx.command_path if error.ctx is not None else "polydl"
-        return fail(f"{error.format_message()}\n  remedy: see {command} --help", _USER_MISTAKE)
+        remedy = _instead(error) or f"see {command} --help"
+        return fail(f"{error.format_message()}\n  remedy: {remedy}", _USER_MISTAKE)
     except click.ClickException as error:
         return fail(error.format_message(), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
@@ -162,6 +179,10 @@ def _status_of(run: Callable[[], Any], debug: bool) -> int:
         if debug:
             raise
         return fail(str(error), error.exit_status)
+    except MemoryError:
+        if debug:
+            raise
+        return fail(_OUT_OF_MEMORY, FAILURE)
     except Exception as error:
         if debug:
             raise

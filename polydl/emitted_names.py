@@ -12,7 +12,9 @@ from typing import Literal, get_args
 from polydl.errors import OptionError
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_RESERVED = re.compile(r"polydl_|POLYDL_|libxsmm_|omp_|GOMP_|kmp_|__|_[A-Z]")
+_RESERVED = re.compile(r"polydl_|polydl$|POLYDL_|libxsmm_|omp_|GOMP_|kmp_|__|_[A-Z]")
+#: what the linker and the files that it puts before a program define
+OF_THE_LINKER = frozenset(("_init", "_fini", "_start", "_end", "_edata", "_etext", "__bss_start"))
 # fmt: off
 _KEYWORDS = frozenset((
     "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern", "float",
@@ -64,7 +66,7 @@ class Naming:
         remedy = f"write {option} fast_{function if self.name else ''}"
         if not _IDENTIFIER.fullmatch(exported):
             raise OptionError(f"{option}: {exported!r} is no C identifier", remedy=remedy)
-        if exported in _KEYWORDS | OTHER_KEYWORDS or _RESERVED.match(exported):
+        if exported in _KEYWORDS | OTHER_KEYWORDS | OF_THE_LINKER or _RESERVED.match(exported):
             raise OptionError(f"{option}: {exported} is reserved", remedy=remedy)
         if _OF_HEADERS.fullmatch(exported) or _is_in_c_library(exported):
             raise OptionError(f"{option}: {exported} is a name of the C library", remedy=remedy)

@@ -39,11 +39,11 @@ def _step(content: Mapping[str, Any]) -> Step:
     kind = _BY_NAME.get(name) or _rewrite_step(name)
     values = {key: value for key, value in content.items() if key != "step"}
     if unknown := values.keys() - {field.name for field in fields(kind)}:
-        raise UnknownStepError(f"a {name} step has the wrong fields: it has no {', '.join(sorted(unknown))}")
+        raise UnknownStepError(f"`{name}` has the wrong fields: it has no {', '.join(sorted(unknown))}")
     try:
         return msgspec.convert(values, kind)
     except msgspec.ValidationError as error:
-        raise OptionError(f"a {name} step has the wrong fields: {error}") from None
+        raise OptionError(f"`{name}` has the wrong fields: {error}") from None
 
 
 def _rewrite_step(name: str) -> type[Step]:

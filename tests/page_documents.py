@@ -50,6 +50,21 @@ def _reuse(array: str, loop: str, kinds: list[str], minimum: int, maximum: int) 
     return {"array": array, "loop": loop, "kinds": kinds, "minimum_bytes": minimum, "maximum_bytes": maximum}
 
 
+def with_many_builds() -> dict[str, Any]:
+    """``document`` with builds whose names differ at their ends alone, and with caches that are about as fast."""
+    names = [
+        f"{compiler} -O3 -march=native -fopenmp{flags}{more}"
+        for compiler, fast in (("gcc", " -ffast-math -mno-recip"), ("clang", " -ffast-math -mrecip=none"))
+        for flags in ("", fast)
+        for more in ("", ", omp parallel for", " -ftree-parallelize-loops=2")
+    ]
+    times = {"seconds_median": 0.02, "sample_seconds": [0.02, 0.021, 0.02]}
+    near = {"L1": 4.45e11, "L2": 2.36e11, "L3": 2.01e11, "memory": 6.0e10}
+    plain = document()
+    machine = {**plain["machine"], "peak_gflops": 118.2, "bandwidths": near}
+    return {**plain, "machine": machine, "baselines": [{"name": name, **times} for name in names]}
+
+
 def document() -> dict[str, Any]:
     """Five candidates, of which one failed to compile and the second is the fastest."""
     candidates = [

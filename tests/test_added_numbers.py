@@ -129,7 +129,7 @@ def test_errors_are_bounded_whatever_the_magnitudes(
     (fast,) = [
         e for e in plain_builds(scop, toolchain, 1, level) if e.toolchain == toolchain and "plain" in e.kernel.id
     ]
-    unit = plain_unit(scop, fast.kernel, fast.region, "f", directed=fast.directed)
+    unit = plain_unit(scop, fast.kernel, fast.region, "f", asking_region=fast.asking_region)
     source, library = tmp_path / "plain.c", tmp_path / "plain.so"
     source.write_text(unit.c, encoding="utf-8")
     subprocess.run(toolchain.compile_line(unit, source, library), shell=True, check=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import re
 from collections.abc import Iterator
 from dataclasses import fields, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from machines import machine_with
 
 from polydl import pipeline, registry
 from polydl.errors import IllegalVariantError
-from polydl.ir.variant import Attach, Interchange, Parallel, Step, Tile, Unroll, UseMicrokernel, Variant
+from polydl.ir.variant import Attach, Interchange, Parallel, Step, Tile, Unroll, UseMicrokernel, Variant, Vectors
 from polydl.plan.apply import apply
 from polydl.variants.rewrites.pack import Pack
 
@@ -102,6 +103,66 @@ def test_a_broken_dependence_is_named_with_its_lines(tmp_path: Path) -> None:
     with pytest.raises(IllegalVariantError, match=r"dependence on `C` from S0 \(line 5\) to S1 \(line 9\)"):
         # The sums begin with what the zeros have left; they can't run first.
         apply(parse(tmp_path, PRODUCT), Variant((Attach("S0", "S1", "last"),)), ())
+
+
+BACKWARDS = """\
+void backwards(float A[60][60]) {
+#pragma scop
+  for (int i = 1; i < 59; ++i)
+    for (int j = 1; j < 59; ++j)
+      A[i][j] = 0.5f * A[i - 1][j + 1];
+#pragma endscop
+}
+"""
+ACROSS = """\
+void across(float b[64][64], float c[64][64], float a[64][64]) {
+#pragma scop
+  for (int i = 0; i < 64; ++i)
+    for (int j = 0; j < 64; ++j)
+      b[i][j] = a[i][j] * 2.0f;
+  for (int i = 0; i < 64; ++i)
+    for (int j = 0; j < 64; ++j)
+      c[i][j] = b[63 - i][j] + 1.0f;
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "steps", "message"),
+    [
+        (BACKWARDS, (Interchange(0, ("j", "i")),), r"within S0 \(line 5\) is broken by `interchange` of nest 0"),
+        (BACKWARDS, (Tile(0, "i", (8,)), Tile(0, "j", (8,))), r"within S0 \(line 5\) is broken by `tile` of nest 0"),
+        (
+            BACKWARDS,
+            (Tile(0, "i", (8,)), Interchange(0, ("i_t1", "j", "i"))),
+            r"within S0 \(line 5\) is broken by `interchange` of nest 0",
+        ),
+        (PRODUCT, (Attach("S0", "S1", "last"), Tile(1, "k", (8,))), r"to S1 \(line 9\) is broken by `attach`$"),
+        (ACROSS, (Attach("S1", "S0"),), r"`attach`.* of S1 \(line 8\) can't be aligned with those of S0 \(line 5\)"),
+        (PRODUCT, (Pack("S1", "C", (1, 0)),), "^`pack`: `C` is read and written by S1"),
+    ],
+)
+def test_an_illegal_step_is_named_with_the_lines_of_what_it_breaks(
+    tmp_path: Path, text: str, steps: tuple[Step, ...], message: str
+) -> None:
+    with pytest.raises(IllegalVariantError) as error:
+        apply(parse(tmp_path, text), Variant(steps), KERNELS)
+    assert re.search(message, error.value.message), error.value.message
+
+
+@pytest.mark.parametrize(
+    ("length", "element"), [(5, "float"), (0, "float"), (-8, "float"), (2, "float"), (4, "double")]
+)
+def test_vectors_have_a_power_of_two_of_bytes_and_hold_an_element(tmp_path: Path, length: int, element: str) -> None:
+    scop = parse(tmp_path, PRODUCT.replace("float", element))
+    least = {"float": 4, "double": 8}[element]
+    with pytest.raises(
+        IllegalVariantError, match=f"can't have {length} bytes: give them a power of two, {least} or more"
+    ):
+        apply(scop, Variant((Vectors(1, length),)), ())
+    for legal in (least, 16, 32):
+        assert apply(scop, Variant((Vectors(1, legal),)), ()).plan.nests[1].vector_bytes == legal
 
 
 @pytest.mark.parametrize(

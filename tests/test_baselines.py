@@ -105,9 +105,11 @@ DIRECTED = DOT.replace("  for (int i", "#pragma omp parallel for\n  for (int i")
 def directives(tmp_path: Path, text: str, threads: int = 4) -> list[str]:
     """The loop behind each directive, with its clauses."""
     scop = parsed(tmp_path, text)
-    source = with_parallel_loops(scop, dependences(scop), threads)
-    if source is None:
+    directed = with_parallel_loops(scop, dependences(scop), threads)
+    if directed is None:
         return []
+    source = directed.text()
+    assert directed.text("q()") == source.replace("parallel for", "parallel for if (parallel: q())")
     added = re.findall(r"#pragma omp parallel for(.*)\n\s*(for \([^;]*)", source)
     assert re.sub(r"#pragma omp parallel for.*\n\s*(?=for)", "", source) == text
     return [f"{loop}{clauses}" for clauses, loop in added]

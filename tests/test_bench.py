@@ -6,6 +6,7 @@ import json
 import shutil
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -107,6 +108,9 @@ def test_weights_are_prepared_before_the_timing_if_that_is_asked_for(tmp_path: P
         (["--workload", "resnet_3"], "did you mean"),
         (["--workload", "resnet_03", "--peers", "mkl"], "the peers are onednn"),
         (["--workload", "resnet_03", "--layout", "row-major"], "no layout"),
+        (["resnet_3"], "resnet_3 is neither a file nor a workload"),
+        (["resnet_3"], "did you mean resnet_"),
+        (["gemm_0x8x8"], "there is no workload 'gemm_0x8x8'"),
         (["--show"], "--show needs --out"),
         (["--workload", "resnet_03", "--threads", "4096"], "4096 threads"),
     ],
@@ -115,6 +119,24 @@ def test_mistakes_are_named(arguments: list[str], words: str) -> None:
     result = CliRunner().invoke(main, ["bench", *arguments])
     assert result.exit_code != 0
     assert words in result.output
+
+
+@pytest.mark.parametrize("name", ["conv_8x16x6x6x3x3s1p1", "resnet_03", "dwconv_16x8x8x3x3s1p1", "polybench_gemm"])
+def test_arguments_are_ready_workloads_unless_files_are_called_so(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    taken: list[tuple[list[str], list[str]]] = []
+
+    def measured(chosen: list[str], *rest: Any) -> None:
+        taken.append((chosen, list(rest[3])))
+        raise ResourceError("enough")
+
+    monkeypatch.setattr("polydl.commands.bench._run", measured)
+    CliRunner().invoke(main, ["bench", name, "--workload", "gemm_8x8x8"])
+    Path(name).write_text("void f(float a[8]) { for (int i = 0; i < 8; i++) a[i] = 1; }")
+    CliRunner().invoke(main, ["bench", name])
+    assert taken == [([name, "gemm_8x8x8"], []), ([f"./{name}"], [f"./{name}"])]
 
 
 def test_every_setting_is_stored() -> None:

@@ -76,6 +76,7 @@ def test_optimize_ends_with_a_checked_winner(
     assert all(path.is_file() for path in files.values())
     assert hasattr(ctypes.CDLL(str(files["library"].resolve())), name)
     assert json.loads(files["report"].read_text()) == found
+    assert re.search(r"Measured [\d.]+ [un]s, [\d.]+ GFLOPS", files["c"].read_text()), "as the screen has it"
     assert not list(Path("polydl-out", name).glob(".*")), "no temporary file is left"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,15 @@ def test_inputs_that_are_no_file_are_refused_and_not_waited_for(
     assert ended.status == 2
     assert "it is no ordinary file" in ended.err
     assert "name a file that numpy.savez wrote" in ended.err
+
+
+def test_an_option_of_earlier_versions_names_what_replaced_it(polydl: Any, matmul: str) -> None:
+    ended = polydl("optimize", matmul, "--strict-fp")
+    assert ended.status == 2
+    assert ended.err == "polydl: error: No such option '--strict-fp'.\n  remedy: write --numerics strict\n"
+    # It has no such option.
+    assert "--numerics" not in polydl("parse", matmul, "--strict-fp").err
+    assert "optimize --help" in polydl("optimize", matmul, "--strict").err
 
 
 def test_all_commands_refuse_empty_words() -> None:
@@ -85,7 +95,11 @@ def test_an_option_of_a_figure_is_refused_where_none_is_drawn(polydl: Any, matmu
         (("optimize", "--variant", "00", "--all"), "both --variant and --all"),
         (("optimize", "--variant", "00", "--top-k", "3"), "both --variant and --top-k"),
         (("rank", "--variant", "00", "--top-k", "3"), "both --variant and --top-k"),
+        (("optimize", "--variant", "00", "--ranker", "cost-model"), "both --variant and --ranker"),
+        (("optimize", "--variant", "00", "--budget", "5%"), "both --variant and --budget"),
+        (("optimize", "--variant", "00", "--strategy", "random"), "both --variant and --strategy"),
         (("rank", "--variant", "00", "--explain"), "both --variant and --explain"),
+        (("rank", "--variant", "00", "--ranker", "cost-model"), "both --variant and --ranker"),
         (("parse", "--workload", "gemm_8x8x8"), "both a FILE and a --workload"),
     ],
 )
@@ -112,6 +126,52 @@ def test_an_option_without_a_value_leads_to_the_help_of_its_command(
     assert ended.status == 2
     assert "requires an argument.\n  remedy: see " in ended.err
     assert ended.err.endswith(f" {named} --help\n")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("optimize", "--variant", "--pin", "order=i,j"),
+        ("optimize", "--variant", "--max-variants", "3"),
+        ("optimize", "--variant", "--no-fewer-products"),
+        ("optimize", "--variant", "--no-fusion"),
+        ("variants", "--show", "--pin", "order=i,j"),
+        ("variants", "--show", "--seed", "1"),
+        ("rank", "--variant", "--pin", "order=i,j"),
+        ("rank", "--variant", "--seed", "1"),
+        ("analyze", "--variant", "--pin", "order=i,j"),
+        ("analyze", "--variant", "--max-variants", "3"),
+    ],
+)
+def test_what_chooses_among_generated_variants_is_refused_beside_a_file_of_steps(
+    polydl: Any, matmul: str, arguments: tuple[str, ...]
+) -> None:
+    Path("steps.json").write_text("[]")
+    command, named, option, *value = arguments
+    ended = polydl(command, matmul, named, "steps.json", option, *value)
+    assert ended.status == 2
+    assert f"both {named} FILE and {option} are given\n  remedy: leave one of them out" in ended.err
+
+
+def test_an_id_is_looked_up_among_the_variants_that_agree_with_pins(polydl: Any, matmul: str) -> None:
+    pinned = ("variants", matmul, "--threads", "1", "--max-variants", "5", "--pin", "microkernel=none")
+    first = polydl(*pinned, "--json", "-").document["variants"][0]["id"]
+    assert "void matmul(" in polydl(*pinned, "--show", first).out
+
+
+def test_an_error_in_a_file_of_steps_names_the_file_and_the_step(polydl: Any, matmul: str) -> None:
+    order = {"step": "interchange", "nest": 0, "order": ["i", "j", "k"]}
+    for wrong, words in (
+        ({"step": "attach", "to": "S0"}, "step 2: `attach` has the wrong fields: Object missing"),
+        ({"step": "attach", "heavy": "S0"}, "step 2: `attach` has the wrong fields: it has no heavy"),
+        ({"step": "skew"}, "step 2: unknown step 'skew'"),
+        ({}, "step 2: a step is called None"),
+    ):
+        Path("steps.json").write_text(json.dumps([order, wrong]))
+        ended = polydl("variants", matmul, "--show", "steps.json")
+        assert ended.status == 2
+        assert f"steps.json: {words}" in ended.err
+        assert "\n  remedy: " in ended.err
 
 
 def test_a_figure_of_an_unknown_kind_is_refused_before_any_work(polydl: Any) -> None:

@@ -80,7 +80,7 @@ def test_headers_declare_what_the_source_asks_for(before: str, defines: dict[str
     (tmp_path / "nest.c").write_text(before + GNU)
     scop = pipeline.parse(tmp_path / "nest.c", defines=defines)
     applied = pipeline.apply(scop, Variant(()), machine=machine_with(1, 32))
-    units = (pipeline.kernel(applied, 32), plain_unit(scop, original(scop), "", "f", directed=False))
+    units = (pipeline.kernel(applied, 32), plain_unit(scop, original(scop), "", "f"))
     for kernel in units:
         (tmp_path / "emitted.c").write_text(kernel.c)
         command = [str(Toolchain.find().path), "-Wall", "-Werror", "-fopenmp", "-fsyntax-only", "emitted.c"]

@@ -82,6 +82,8 @@ def test_the_ingredients_are_what_stands_in_the_generated_c(file: Path) -> None:
     assert [kernel.c.count(each) for each in declarations] == [1] * len(declarations)
     assert {each.name for each in ingredients.dispatch_functions} == {*re.findall(r"\blibxsmm_\w+(?=\()", kernel.c)}
     assert ingredients.chooses_threads == (team.support() in kernel.c)
+    combined = re.search(r"#pragma omp (?!simd).* reduction\(", kernel.c)
+    assert ingredients.combines_sums == (combined is not None)
     literals = [floating(token) for token in tokens(kernel.c.replace(team.support(), "").replace(source, ""))]
     fractions = {each[0] for each in literals if each is not None and each[0].denominator != 1}
     written = {each[0] for each in map(floating, tokens(source)) if each is not None}

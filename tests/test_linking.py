@@ -343,8 +343,11 @@ def test_the_source_may_not_have_the_emitted_name(tmp_path: Path) -> None:
     path.write_text(
         "static inline float twice(float x) { return 2 * x; }\n" + PRODUCT.replace("b[k]", "twice(1) * b[k]")
     )
-    with pytest.raises(UnsupportedConstructError, match="twice"):
+    with pytest.raises(UnsupportedConstructError, match="can't be called twice: the source has that name"):
         optimized(path, tmp_path, defines={"n": 8}, name="twice")
+    with pytest.raises(UnsupportedConstructError, match="called a: a parameter of the source has that name") as raised:
+        optimized(path, tmp_path, defines={"n": 8}, name="a")
+    assert "rename the source's parameter a" in (raised.value.remedy or "")
 
 
 def test_an_external_of_the_function_itself_is_named(tmp_path: Path) -> None:

@@ -297,8 +297,7 @@ KNOWN = {
     ("polydl/codegen/context.py", "_ROUNDING_BYTES"),  # of an instruction set's vectors
     ("polydl/codegen/facts.py", "_MOST_IN_INT"),  # of C's type
     ("polydl/codegen/kept_memory.py", "_LARGE_PAGE"),  # Linux's, asked for and not relied on
-    ("polydl/codegen/passes/streaming_stores.py", "_LINE_BYTES"),  # of x86-64, which alone has such stores
-    ("polydl/codegen/transforms.py", "_LINE"),  # the distance of prefetches: no processor has shorter lines
+    ("polydl/codegen/support.py", "STREAMED_BYTES"),  # what a function of emitted C writes at a time
     ("polydl/models/layout.py", "_MOST_LOCAL_BYTES"),  # on any thread's stack
     ("polydl/plan/tile.py", "PLANS_KEPT"),  # how much is remembered
     ("polydl/plan/rewriting.py", "_KEPT"),

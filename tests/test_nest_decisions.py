@@ -177,6 +177,15 @@ def test_all_choices_are_those_of_brute_force_in_the_same_order(name: str) -> No
         assert count(nest.root) == len({row(values) for values in values_of(name)})
 
 
+@parametrized("name", NESTS, quick=6)
+def test_a_nest_holds_its_choices_and_no_other_default(name: str) -> None:
+    nest = nest_of(name)
+    choices = set(brute_force(name))
+    assert all(nest.holds(choice) for choice in random.Random(1).sample(brute_force(name), min(100, len(choices))))
+    for choice in (way for default in nest.defaults(8) for way in nest.variations(default)):
+        assert nest.holds(choice) == (choice in choices)
+
+
 def _form_values(nest: NestSpace, form: Choice) -> dict[str, Any]:
     return nest.model.form_values(nest.shapes.index(form.shape), form.tiles, form.order)
 

@@ -44,7 +44,7 @@ def test_a_schedule_has_what_the_steps_of_its_nest_say() -> None:
 def test_without_steps_nothing_is_asked_for() -> None:
     schedule = Variant((CALL,)).nest(0)
     assert schedule == NestSchedule()
-    assert (schedule.order, schedule.parallel, schedule.microkernel, schedule.vector_bytes) == (None, None, None, 0)
+    assert (schedule.order, schedule.parallel, schedule.microkernel, schedule.vector_bytes) == (None, None, None, None)
     assert (schedule.tiles, schedule.unrolled, schedule.streamed) == ((), (), ())
     # Not the same as no order: a microkernel runs all loops.
     assert NestSchedule((Interchange(0, ()),)).order == ()

@@ -297,7 +297,7 @@ def test_plain_builds_give_numbers_where_the_source_does(level: Numerics, compil
     builds = [each for each in plain_builds(scop, toolchain, 2, level) if each.toolchain == toolchain]
     assert len(builds) == (1 if level == "strict" else 2) * (3 if compiler == "gcc" else 2)
     for number, build in enumerate(builds):
-        unit = plain_unit(scop, build.kernel, build.region, "f", directed=build.directed)
+        unit = plain_unit(scop, build.kernel, build.region, "f", asking_region=build.asking_region)
         source, library = tmp_path / f"{number}.c", tmp_path / f"{number}.so"
         source.write_text(unit.c, encoding="utf-8")
         subprocess.run(toolchain.compile_line(unit, source, library), shell=True, check=True)

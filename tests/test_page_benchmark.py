@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import lzma
+import re
+from base64 import b64decode
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,7 @@ from click.testing import CliRunner
 from polydl.cli import main
 from polydl.errors import OptionError
 from polydl.page.benchmark import read_benchmark
+from polydl.page.render import benchmark_page
 
 DATA = Path(__file__).parents[1] / "experiments" / "data" / "resnet-zen5-28.json.xz"
 
@@ -51,6 +55,26 @@ def test_the_command_makes_a_page_of_a_benchmark_and_of_that_page(tmp_path: Path
     both = CliRunner().invoke(main, ["report", str(path), str(page), "--out", str(tmp_path / "both.html")])
     assert both.exit_code == 2
     assert "compared with nothing" in both.output
+
+
+def test_all_numbers_are_in_files_of_the_page() -> None:
+    content = document("resnet_00", "resnet_01")
+    page = benchmark_page(read_benchmark(content, "bench.json"))
+    files = dict(re.findall(r'<a download="([^"]*)" href="data:[^,]*,([^"]*)"', page))
+    [table, whole] = [b64decode(text).decode() for _, text in sorted(files.items())]
+    assert sorted(name.rpartition(".")[2] for name in files) == ["csv", "json"]
+    assert json.loads(whole) == content
+    rows = list(csv.DictReader(table.splitlines()))
+    assert [row["name"] for row in rows if row["status"] == "failed"] == ["onednn", "onednn-direct"]
+    timed = [row for row in rows if row["workload"] == "resnet_01"]
+    result = content["results"]["resnet_01"]
+    assert {row["name"] for row in timed} == {
+        "the nest as written", *(leader["variant"] for leader in result["leaders"]), *result["peers"]
+    }  # fmt: skip
+    [peer] = [row for row in timed if row["name"] == "onednn"]
+    assert float(peer["polydl_times_as_fast"]) == result["ratios"]["onednn"]["value"]
+    assert float(peer["gflops"]) == pytest.approx(result["flops"] / float(peer["seconds_median"]) / 1e9)
+    assert len(peer["sample_seconds"].split()) == int(peer["samples"]) > 2
 
 
 def test_what_an_interrupted_benchmark_wrote_has_no_means() -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from page_documents import document, old_document
+from page_documents import document, old_document, with_many_builds
 
 from polydl.page.reading import read_run
 from polydl.page.render import comparison_page, run_page
@@ -42,6 +42,15 @@ window.onload = () => {{
       ground: page.defaultView.getComputedStyle(page.body).backgroundColor,
       small: [...page.querySelectorAll("svg text")].filter(text => text.getClientRects().length)
         .filter(text => text.getBoundingClientRect().height < 9).length,
+      overlapping: [...page.querySelectorAll("svg")].flatMap(figure => {{
+        const texts = [...figure.querySelectorAll("text")].filter(text => text.getClientRects().length);
+        const boxes = texts.map(text => text.getBoundingClientRect());
+        return texts.flatMap((text, place) => texts.slice(0, place).filter((_, other) => {{
+          const [one, two] = [boxes[place], boxes[other]];
+          return Math.min(one.right, two.right) - Math.max(one.left, two.left) > 1
+            && Math.min(one.bottom, two.bottom) - Math.max(one.top, two.top) > 5;
+        }}).map(other => `${{other.textContent}} and ${{text.textContent}}`));
+      }}),
       overflowing: [...page.querySelectorAll(".scroll")].filter(box => box.scrollWidth > box.clientWidth + 1)
         .map(box => box.closest("section").id),
     }};
@@ -79,6 +88,7 @@ def check(frames: list[dict[str, Any]], figures: int) -> None:
         assert frame["wide"] == []
         assert frame["figures"] == figures
         assert frame["small"] == 0
+        assert frame["overlapping"] == []
         assert frame["overflowing"] == []
 
 
@@ -90,6 +100,10 @@ def test_a_run_is_shown_on_a_phone_and_on_a_desk(tmp_path: Path) -> None:
 def test_a_run_of_the_command_is_shown(tmp_path: Path) -> None:
     kept = json.loads(lzma.decompress((ROOT / "experiments" / "data" / "readme.json.xz").read_bytes()))
     check(seen(tmp_path, run_page(read_run(kept["optimize"], "report.json"))), figures=4)
+
+
+def test_labels_of_many_builds_and_of_similar_caches_are_apart(tmp_path: Path) -> None:
+    check(seen(tmp_path, run_page(read_run(with_many_builds(), "report.json"))), figures=4)
 
 
 def test_two_runs_are_shown(tmp_path: Path) -> None:

@@ -157,7 +157,9 @@ def test_a_pinned_space_is_counted_and_sampled(space: VariantSpace) -> None:
     [
         ("tile i=20", "is about no decision", "tile i=20 beside microkernel=none"),
         ("tile i=96", "is about no decision", "tile i=48"),
-        ("tile q=8", "is about no decision", "tile i=0"),
+        ("tile q=8", "is about no decision", "tile i=0, tile i=12"),
+        ("tile q=8", "is about no decision", "tile k=0"),
+        ("tile k=16", "is about no decision", "tile k=16 beside microkernel=none"),
         ("order=i,q", "is about no decision", "order="),
         ("order=i", "puts nothing in order", "order=i,j"),
         ("microkernel=mkl", "is about no decision", "microkernel=libxsmm, microkernel=none"),
@@ -174,6 +176,20 @@ def test_a_pin_that_means_nothing_is_refused_with_what_it_could_be(
     with pytest.raises(OptionError, match=message) as error:
         pinned(space, [pin])
     assert remedy in str(error.value.remedy)
+
+
+@pytest.mark.parametrize("pin", ["tile k=16", "tile i=20", "tile i=96", "tile k=80"])
+def test_all_that_the_remedy_of_a_tile_says_can_be_pinned(space: VariantSpace, pin: str) -> None:
+    with pytest.raises(OptionError, match="is about no decision") as error:
+        pinned(space, [pin])
+    others = str(error.value.remedy).removeprefix("one of ").split(", ")
+    assert len(others) > (pin != "tile k=80")
+    for other in others:
+        assert variants(space, *other.split(" beside "))
+    # And where it says nothing of plain loops, the pin means nothing there, too.
+    if not any("beside" in other for other in others):
+        with pytest.raises(OptionError):
+            pinned(space, [pin, "microkernel=none"])
 
 
 def test_pins_that_contradict_each_other_or_the_dependences_are_refused(space: VariantSpace) -> None:

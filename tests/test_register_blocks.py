@@ -122,7 +122,9 @@ def test_blocks_fit_into_registers(tmp_path: Path) -> None:
     for vector_bytes, registers in ((64, 32), (32, 16)):
         space = heaviest(nest(tmp_path, FIRST, k=5, o=16), vector_bytes=vector_bytes)
         assert space.machine.core.vector_registers == registers
-        for block in blocks(space):
+        found = blocks(space)
+        assert found
+        for block in found:
             sums = sum(size for _, size in block.outputs) or 1
             # The sums, as many rows as they all read next, and what is multiplied.
             assert sums + (sums - 1) + 2 <= registers

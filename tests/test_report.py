@@ -120,7 +120,7 @@ def test_results_show_themselves_in_a_line(ranked: Optimization, measured: Optim
         *(baseline, baseline.build, measured.machine),
     )
     assert all(len(repr(value)) < 200 and "\n" not in repr(value) for value in values_inside)
-    assert "0.003 ms, 3. in the ranking" in repr(winner)
+    assert "3 us, 3. in the ranking" in repr(winner)
     assert repr(measured.tried[1]).startswith(f"<Tried {measured.tried[1].kernel.id}: crash, ")
     assert winner.kernel.id in repr(winner.ranked.variant)
     assert measured.machine.name in repr(measured.machine)

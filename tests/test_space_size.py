@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import product
 from math import prod
 from pathlib import Path
 
@@ -10,8 +12,12 @@ from machines import machine_with
 from marks import parametrized
 
 from polydl import pipeline
+from polydl.presentation.nest import generation_text
+from polydl.report.documents import variants_document
 from polydl.variants.decisions import count
 from polydl.variants.estimate import estimated_size
+from polydl.variants.generation import defaults_beside, generate, variant_of
+from polydl.variants.variant_space import VariantSpace
 
 PRODUCT = """
 void f(float C[96][64], const float A[96][80], const float B[80][64])
@@ -24,7 +30,7 @@ void f(float C[96][64], const float A[96][80], const float B[80][64])
 #pragma endscop
 }
 """
-# In time and space; most orders are illegal.
+# In time and space; most orders are illegal, and two alternatives decide nothing but how innermost loops run.
 STENCIL = """
 void f(float A[40][50])
 {
@@ -57,6 +63,30 @@ void f(float y[200][240], const float x[240][200])
 #pragma endscop
 }
 """
+# One nest beside which the other two are minor, with innermost loops that run in several ways.
+MINOR = """
+void f(float y[200][240], const float x[240][200], float u[16][32], float v[16][32])
+{
+#pragma scop
+  for (int i = 0; i < 16; i++)
+    for (int j = 0; j < 32; j++)
+      u[i][j] = 2.0f * u[i][j];
+  for (int i = 0; i < 200; i++)
+    for (int j = 0; j < 240; j++)
+      y[i][j] = y[i][j] + x[j][i];
+  for (int i = 0; i < 16; i++)
+    for (int j = 0; j < 32; j++)
+      v[i][j] = 3.0f * v[i][j];
+#pragma endscop
+}
+"""
+MANY = 10**6
+
+
+def space_of(folder: Path, source: str, threads: int, microkernel: str) -> VariantSpace:
+    path = folder / "nest.c"
+    path.write_text(source)
+    return pipeline.space_on(pipeline.parse(path), machine_with(threads, 64), microkernel=microkernel)
 
 
 @parametrized(
@@ -68,19 +98,22 @@ void f(float y[200][240], const float x[240][200])
         (STENCIL, 2, "none"),
         (TRIANGLE, 2, "none"),
         (IN_PLACE, 2, "none"),
+        (MINOR, 2, "none"),
     ],
     quick=1,
 )
 def test_the_interval_holds_the_enumerated_number(tmp_path: Path, source: str, threads: int, microkernel: str) -> None:
-    path = tmp_path / "nest.c"
-    path.write_text(source)
-    scop = pipeline.parse(path)
-    space = pipeline.space_on(scop, machine_with(threads, 64), microkernel=microkernel)
-    exact = 0
+    space = space_of(tmp_path, source, threads, microkernel)
+    every = generate(space, max_variants=MANY, seed=0)
+    exact = len(every.variants)
+    assert (every.sampled, every.legal) == (False, exact)
+    illegal = 0
     for each in (space, *space.alternatives):
         counts = [len(nest.choices) for nest in each.spaces]
-        exact += prod(counts)
+        illegal += prod(nest.illegal() + len(nest.choices) for nest in each.spaces) - prod(counts)
         assert all(nest.settled or count(nest.root) == len(nest.choices) for nest in each.spaces)
+    # Every variant that is generated is one of the assignments that are counted, and the others are not legal.
+    assert every.generated == exact + illegal
     # One seed in twenty may miss; of twenty, hardly four.
     found = [estimated_size(space, seed=seed) for seed in range(20)]
     assert sum(each.low <= exact <= each.high for each in found) >= 17
@@ -89,10 +122,52 @@ def test_the_interval_holds_the_enumerated_number(tmp_path: Path, source: str, t
 
 
 def test_a_space_with_all_legal_is_counted_exactly(tmp_path: Path) -> None:
-    path = tmp_path / "nest.c"
-    path.write_text(PRODUCT)
-    scop = pipeline.parse(path)
-    space = pipeline.space_on(scop, machine_with(1, 64), microkernel="c")
+    space = space_of(tmp_path, PRODUCT, 1, "c")
     assert not any(nest.illegal() for nest in space.spaces)
     size = sum(each.size() for each in (space, *space.alternatives))
     assert estimated_size(space, seed=3, draws=20).value == size
+
+
+@parametrized(
+    ("source", "threads"), [(STENCIL, 2), (PRODUCT, 2), (TRIANGLE, 2), (IN_PLACE, 2), (MINOR, 2), (MINOR, 1)], quick=1
+)
+def test_defaults_that_no_choices_make_are_counted_without_listing_these(
+    tmp_path: Path, source: str, threads: int
+) -> None:
+    space = space_of(tmp_path, source, threads, "none")
+    for each in (space, *space.alternatives):
+        listed = {variant_of(each, choices).id for choices in product(*(nest.choices for nest in each.spaces))}
+        generated = generate(replace(each, alternatives=()), max_variants=MANY, seed=0)
+        assert defaults_beside(each) == len({variant.id for variant in generated.variants} - listed)
+
+
+def test_loops_on_threads_and_ways_of_innermost_loops_are_counted_with_settled_nests(tmp_path: Path) -> None:
+    space = space_of(tmp_path, STENCIL, 2, "none")
+    settled = [each for each in space.alternatives if all(nest.settled for nest in each.spaces)]
+    assert sum(map(defaults_beside, settled)) == len(settled) == 2
+    few = generate(space, max_variants=10, seed=0)
+    assert len(few.variants) == 10 <= few.generated
+    estimate = estimated_size(space, seed=0)
+    assert estimate.low <= len(generate(space, max_variants=MANY, seed=0).variants) <= estimate.high
+
+
+def test_what_is_said_of_the_size_agrees_however_many_are_asked_for(tmp_path: Path) -> None:
+    space = space_of(tmp_path, PRODUCT, 2, "c")
+    machine, size = space.spaces[0].machine, estimated_size(space, seed=0)
+    every = generate(space, max_variants=MANY, seed=0)
+    legal = len(every.variants)
+    assert every.forms == sum(each.size() for each in (space, *space.alternatives)) < legal
+    # Some of the forms; all of them, but not all of the variants; all.
+    some, cut, found = (generate(space, max_variants=most, seed=0) for most in (100, legal - 1, legal))
+    assert {each.forms for each in (some, cut, found)} == {every.forms}
+    assert [each.legal for each in (some, cut, found)] == [None, legal, legal]
+    about = f"about {size.value:,} are legal ({size.low:,} to {size.high:,}, 95 %)"
+    texts = [" ".join(generation_text(each, 0, size).split()) for each in (some, cut, found)]
+    assert f"100 legal variants of {some.generated} assignments looked at, sampled with seed 0 out of" in texts[0]
+    assert f"out of {every.forms} forms {about}: forms with each of their parallel and innermost loops" in texts[0]
+    assert texts[1] == f"Variants {legal - 1:,} of all {legal:,} legal variants, sampled with seed 0"
+    assert texts[2] == f"Variants {legal:,} legal variants of {legal:,} assignments looked at, which are all"
+    counts = [variants_document(space, each, machine, size)["counts"] for each in (some, cut)]
+    assert [each["forms"] for each in counts] == [every.forms] * 2
+    assert counts[0]["estimate"] == {"value": size.value, "low": size.low, "high": size.high}
+    assert counts[1]["estimate"] == {"value": legal, "low": legal, "high": legal}

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 from computed import check_kernels, parse, separate
-from machines import detected
+from machines import detected, machine_with
 from marks import parametrized
 
 from polydl import pipeline
 from polydl.cli import main
+from polydl.codegen.transforms import definition
 from polydl.errors import IllegalVariantError
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Attach, RewriteStep, Variant
 from polydl.machine import Machine
+from polydl.machine.core import CoreConstant
 from polydl.optimization.picks import picks
 from polydl.pipeline import SpaceOptions
 from polydl.plan.rewrite_steps import is_fused
@@ -159,6 +162,20 @@ def test_a_pass_of_zeros_goes_where_each_block_is_made_once(tmp_path: Path) -> N
         reads = {access.array for access in made.statement("result_S1").reads}
         found.append(("S0" in [each.name for each in made.statements], "C" in reads))
     assert found == [(False, False), (True, True)]
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("line_bytes", [32, 64, 128])
+def test_each_line_of_rows_far_apart_is_prefetched_once(line_bytes: int, tmp_path: Path) -> None:
+    scop = separate(parse(tmp_path, by_rows(64, 64, 64)))
+    made = rewritten(scop, strassen_choices(scop, scop.statement("S0"))[0].steps).scop
+    constants = CoreConstant("line_bytes", line_bytes), CoreConstant("prefetch_step_bytes", 128)
+    core = machine_with(1, 32).core.having(constants)
+    steps = set()
+    for call in made.transform_calls:
+        text = definition(made, made.statement(call.statement), call, 32, core).text
+        steps |= set(re.findall(r"; lane \+= (\d+)\) \{\n +__builtin_prefetch", text))
+    assert steps == {str(line_bytes // 4)}
 
 
 @pytest.mark.parametrize(

@@ -360,7 +360,7 @@ def test_loops_that_gcc_deals_out_run_on_one_thread_where_the_caller_has_fewer(
     scop = replace(parse(tmp_path, SCALED), constants=constants)
     build = original(scop)
     build = replace(build, compile_flags=(*build.compile_flags, "-ffast-math", dealing(3)))
-    emitted = plain_unit(scop, build, "", "scaled", directed=False)
+    emitted = plain_unit(scop, build, "", "scaled")
     assert emitted.compile_flags == ("-ffast-math",)
     (threads,) = [each.text for each in emitted.interface.clauses if each.topic == "Threads"]
     assert threads.startswith("Loops that gcc deals out by itself run on 3; on the calling thread alone where OpenMP")
@@ -392,12 +392,13 @@ void swept(float c[256][256]) {
 @pytest.mark.parametrize("written", [False, True])
 def test_a_plain_nest_asks_before_each_of_its_parallel_loops(tmp_path: Path, written: bool) -> None:
     scop = parse(tmp_path, SWEPT)
-    source = with_parallel_loops(scop, dependences(scop), 2)
-    assert source is not None
-    text = source[source.index("#pragma scop") + 12 : source.index("#pragma endscop")]
+    directed = with_parallel_loops(scop, dependences(scop), 2)
+    assert directed is not None
+    source, asking = directed.text(), directed.text(team.QUESTION)
+    text, asked = (each[each.index("#pragma scop") + 12 : each.index("#pragma endscop")] for each in (source, asking))
     if written:
-        scop, text = parse(tmp_path, source), ""
-    emitted = plain_unit(scop, original(scop), text, "swept", directed=not written)
+        scop, text, asked = parse(tmp_path, source), "", ""
+    emitted = plain_unit(scop, original(scop), text, "swept", asking_region=asked)
     call = "swept((void *)c), (void)a, (void)b"
     clauses = re.findall("#pragma omp parallel for(.*)", emitted.c)
     assert clauses.count(f" if (parallel: {team.BETWEEN}())") == 1
@@ -414,8 +415,7 @@ def test_what_runs_on_one_thread_is_compiled_as_if_nothing_were_dealt_out(tmp_pa
     build = original(scop)
     flags = (*build.compile_flags, "-ffast-math")
     texts = [
-        plain_unit(scop, replace(build, compile_flags=(*flags, *more)), "", "summed", directed=False).c
-        for more in ((), (dealing(2),))
+        plain_unit(scop, replace(build, compile_flags=(*flags, *more)), "", "summed").c for more in ((), (dealing(2),))
     ]
     plain, alone = (
         instructions(tmp_path, text, name, toolchain, *flags)

@@ -124,6 +124,11 @@ SLOW_IN_THE_MEDIAN = sampled("b", (), (20, 25, 33, 120, 150, 110, 300))
         # It was left out of the last rounds.
         ([CERTAIN, sampled("b", (), (20, 25, 33), final=False)], "a"),
         ([CERTAIN, SLOW_IN_THE_MEDIAN, sampled("c", (), (40, 45, 50, 55))], "c"),
+        # A single sample is no match for one that was undisturbed, too, and shorter.
+        ([sampled("a", (100,), ()), sampled("b", (40,), [110] * 24)], "b"),
+        ([sampled("a", (100,), ()), sampled("b", (), [110] * 25)], "a"),
+        ([sampled("a", (100,), ()), sampled("b", (95,), [110] * 24)], "a"),
+        ([CERTAIN, sampled("b", (40,), [110] * 24)], "a"),
         # The best of those that are certain is compared with.
         ([sampled("a", (200, 201, 202), ()), sampled("c", (100, 101, 102), ()), sampled("b", (), [150] * 5)], "c"),
     ],

@@ -371,7 +371,9 @@ def complete(partial: Partial | None, order: Sequence[str] = ()) -> dict[str, An
 def count(partial: Partial | None) -> int:
     """How many assignments a candidate may become, exactly.
 
-    Decisions that no constraint joins any more are counted apart, and multiplied; what was counted is remembered.
+    Decisions that no constraint joins any more are counted apart, and multiplied; what was counted is remembered. The
+    program itself counts ``Forms``, which need no walk: this is for sessions as that of ``docs/how-it-works.md``, and
+    the reference for the choices that tests list.
     """
     return 0 if partial is None else _counted(partial, partial.undecided, {})
 

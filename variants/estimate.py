@@ -6,6 +6,7 @@ import random
 from dataclasses import dataclass
 from math import prod, sqrt
 
+from polydl.variants.generation import defaults_beside
 from polydl.variants.variant_space import VariantSpace
 
 DRAWS = 300
@@ -32,10 +33,10 @@ def estimated_size(space: VariantSpace, *, seed: int, draws: int = DRAWS) -> Siz
 
     The mean number of legal variants that one stands for, times the number of assignments, is unbiased; the bounds are
     those of the central limit theorem, with the alternatives' variances added; where all draws agree, three of them
-    may as well have been illegal ones that were not met.
+    may as well have been illegal ones that were not met. Defaults that are none of these assignments are counted.
     """
     generator = random.Random(seed)
-    total = variance = unseen = 0.0
+    total = variance = unseen = beside = 0.0
     for each in (space, *space.alternatives):
         size = each.size()
         if not size:
@@ -43,8 +44,10 @@ def estimated_size(space: VariantSpace, *, seed: int, draws: int = DRAWS) -> Siz
         found = [prod(nest.legal_from(generator) for nest in each.spaces) for _ in range(draws)]
         mean = sum(found) / draws
         total += size * mean
+        beside += defaults_beside(each)
         own = sum((value - mean) ** 2 for value in found) / (draws - 1)
         variance += size**2 * own / draws
         unseen += 0.0 if own or size == 1 else _UNSEEN * size * mean / draws
     error = _NORMAL * sqrt(variance)
-    return SizeEstimate(round(total), max(0, round(total - error - unseen)), round(total + error))
+    low = max(0.0, total - error - unseen)
+    return SizeEstimate(round(total + beside), round(low + beside), round(total + error + beside))

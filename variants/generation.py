@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
@@ -26,15 +26,19 @@ class Generation:
     variants: tuple[Variant, ...]
     #: Assignments that were looked at.
     generated: int
-    #: Assignments in the space.
-    total: int
-    #: Whether not all were looked at.
+    #: Shapes with tiles and orders in the space. Each stands for an assignment or more: one for each loop that may run
+    #: in parallel, and each way of the innermost loops.
+    forms: int
+    #: Whether legal variants are left out.
     sampled: bool
     #: By variant, the place of its space among those that have assignments, and the choice for each nest.
     choices: Mapping[str, tuple[int, tuple[Choice, ...]]] = field(default_factory=dict)
+    #: How many legal variants there are; None if not all assignments were looked at.
+    legal: int | None = None
 
     def __repr__(self) -> str:
-        return f"<Generation of {counted(len(self.variants), 'variant')} out of {counted(self.total, 'assignment')}>"
+        variants, looked = counted(len(self.variants), "variant"), counted(self.generated, "assignment")
+        return f"<Generation of {variants} out of {looked}>"
 
 
 def generate(space: VariantSpace, *, max_variants: int, seed: int) -> Generation:
@@ -51,28 +55,32 @@ def generate(space: VariantSpace, *, max_variants: int, seed: int) -> Generation
         room = max_variants - sum(len(part.variants) for part in shares.values())
         shares[place] = _generate(spaces[place], room // (len(spaces) - number), seed)
     parts = [shares[place] for place in range(len(spaces))]
+    legal = [part.legal for part in parts if part.legal is not None]
     return Generation(
         tuple(variant for part in parts for variant in part.variants),
         sum(part.generated for part in parts),
-        sum(part.total for part in parts) + sum(each.size() for each in every[max_variants:]),
+        sum(each.size() for each in every),
         any(part.sampled for part in parts) or len(parts) < len(every),
         {key: (place, own) for place, part in enumerate(parts) for key, (_, own) in part.choices.items()},
+        sum(legal) if len(legal) == len(every) else None,
     )
 
 
 def _generate(space: VariantSpace, max_variants: int, seed: int) -> Generation:
-    total = space.size()
+    forms = space.size()
     generator = random.Random(seed)
-    chosen = {variant.id: (variant, choices) for variant, choices in _defaults(space)[:max_variants]}
-    if total <= max_variants:
-        every = ((variant_of(space, own), own) for own in product(*(each.choices for each in space.spaces)))
-        looked = prod(len(each.choices) + each.illegal() for each in space.spaces)
-        # Each parallel loop multiplies the assignments that ``size`` counts once.
-        more = [(variant, own) for variant, own in every if variant.id not in chosen]
+    defaults = _defaults(space)
+    chosen = {variant.id: (variant, choices) for variant, choices in defaults[:max_variants]}
+    if forms <= max_variants:
+        every = {variant.id: (variant, own) for variant, own in _every(space)}
+        beside = {variant.id for variant, _ in defaults} - every.keys()
+        looked = prod(len(each.choices) + each.illegal() for each in space.spaces) + len(beside)
+        # Each parallel loop multiplies the forms that ``size`` counts.
+        more = [each for identity, each in every.items() if identity not in chosen]
         room = max_variants - len(chosen)
         places = sorted(generator.sample(range(len(more)), room)) if len(more) > room else range(len(more))
         chosen.update((more[place][0].id, more[place]) for place in places)
-        return _generation(chosen, looked, looked, len(more) > room)
+        return _generation(chosen, looked, forms, len(every) + len(beside))
     looked = len(chosen)
     for _ in range(DRAWS_PER_VARIANT * max_variants):
         if len(chosen) >= max_variants:
@@ -81,14 +89,20 @@ def _generate(space: VariantSpace, max_variants: int, seed: int) -> Generation:
         drawn = drawn_from(space, generator)
         if drawn is not None:
             chosen.setdefault(drawn[0].id, drawn)
-    return _generation(chosen, looked, total, True)
+    return _generation(chosen, looked, forms, None)
+
+
+def _every(space: VariantSpace) -> Iterator[tuple[Variant, tuple[Choice, ...]]]:
+    """The variants that the choices of a space's nests make."""
+    return ((variant_of(space, own), own) for own in product(*(each.choices for each in space.spaces)))
 
 
 def _generation(
-    chosen: Mapping[str, tuple[Variant, tuple[Choice, ...]]], looked: int, total: int, sampled: bool
+    chosen: Mapping[str, tuple[Variant, tuple[Choice, ...]]], looked: int, forms: int, legal: int | None
 ) -> Generation:
     variants = tuple(variant for variant, _ in chosen.values())
-    return Generation(variants, looked, total, sampled, {key: (0, own) for key, (_, own) in chosen.items()})
+    choices = {key: (0, own) for key, (_, own) in chosen.items()}
+    return Generation(variants, looked, forms, len(variants) != legal, choices, legal)
 
 
 def drawn_from(space: VariantSpace, generator: random.Random) -> tuple[Variant, tuple[Choice, ...]] | None:
@@ -118,6 +132,19 @@ def _defaults(space: VariantSpace) -> list[tuple[Variant, tuple[Choice, ...]]]:
                 chosen = tuple(_nth(each, way) for each in ways)
                 variants.append((variant_of(space, chosen), chosen))
     return variants
+
+
+def defaults_beside(space: VariantSpace) -> int:
+    """How many of the variants that are always tried the choices of a space's nests do not make.
+
+    The source's own order may have another loop innermost than plain loops are left, and a nest with nothing to decide
+    is tried with every way of its innermost loops.
+    """
+    held = {
+        variant.id: all(each.holds(choice) for each, choice in zip(space.spaces, choices, strict=True))
+        for variant, choices in _defaults(space)
+    }
+    return list(held.values()).count(False)
 
 
 def _nth(choices: Sequence[Choice], number: int) -> Choice:

@@ -184,15 +184,19 @@ def _no_loop_of_a_call(nest: NestSpace, pairs: Sequence[tuple[str, str]]) -> Res
 
 
 def _tile(text: str, loop: str, size: int) -> _Pin:
-    def sizes(nest: NestSpace) -> list[int]:
-        return sorted({size for own in nest.model.sizes for size in own.get(loop, ())})
+    def sizes(nest: NestSpace, name: str = loop) -> list[int]:
+        return sorted({size for of_shape in nest.model.sizes for size in of_shape.get(name, ())})
 
     def others(nest: NestSpace) -> list[str]:
-        if loop in nest.model.tiled:
-            called = nest.called and size < nest.extents[loop]
-            beside = [f"{text} beside microkernel=none"] if called else []
-            return [*(f"tile {loop}={each}" for each in (0, *sizes(nest))), *beside]
-        return [f"tile {each}=0" for each in nest.model.tiled]
+        loops = [loop] if loop in nest.nest.loops else nest.nest.loops
+        tiled = [f"tile {each}={size}" for each in loops for size in (0, *sizes(nest, each))]
+        return [*tiled, *([f"{text} beside microkernel=none"] if plain(nest) else [])]
+
+    def plain(nest: NestSpace) -> bool:
+        """Whether a nest with calls has variants that agree with the pin once it has none."""
+        without = _without_calls(nest)
+        left = restrictions(without) if nest.called and loop in nest.nest.loops else None
+        return left is not None and complete(replace(without, pins=(*without.pins, *left)).root) is not None
 
     def extended(nest: NestSpace) -> NestSpace:
         return replace(nest, asked_tiles=(*nest.asked_tiles, (loop, size)))
@@ -219,9 +223,14 @@ def _microkernel(text: str, name: str) -> _Pin:
     def extended(nest: NestSpace) -> NestSpace:
         if name != "none" or not nest.called:
             return nest
-        return replace(nest, shapes=plain_shapes(nest.scop, nest.nest, nest.directions, nest.machine))
+        return _without_calls(nest)
 
     return _Pin(text, restrictions, others, extended)
+
+
+def _without_calls(nest: NestSpace) -> NestSpace:
+    """The nest with plain innermost loops in place of a microkernel's calls."""
+    return replace(nest, shapes=plain_shapes(nest.scop, nest.nest, nest.directions, nest.machine))
 
 
 def _parallel(text: str, name: str) -> _Pin:

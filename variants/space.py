@@ -86,7 +86,7 @@ class NestSpace(NestFacts):
     def size(self) -> int:
         """Number of forms that are left: of full assignments before all of the dependences are asked.
 
-        Parallel loops and what follows are left out.
+        Parallel loops and what follows are left out, and so are defaults that a constraint refuses.
         """
         if self.settled:
             return 1 - bool(self.pins)
@@ -100,6 +100,14 @@ class NestSpace(NestFacts):
         if self.forms is None:
             return ()
         return tuple(self.model.choice(values) for values in self.forms.listed(self._legal))
+
+    def holds(self, choice: Choice) -> bool:
+        """Whether a choice is one of ``choices``, which are not listed for that."""
+        if self.settled:
+            return choice == self.only_choice
+        values = self.model.values(choice)
+        agrees = all(values[name] in left for name, left in self.pins)
+        return agrees and not self.decisions.check(values)
 
     @cached_property
     def _legal(self) -> tuple[Assignment, ...]:
@@ -131,7 +139,7 @@ class NestSpace(NestFacts):
         That is one for each loop that may run in parallel, and none if the form is not legal.
         """
         if self.settled:
-            return 1
+            return len(self.choices)
         assert self.forms is not None, "no form is left to draw"
         values = self.forms.draw_evenly(generator)
         # It keeps the other constraints as it is drawn.

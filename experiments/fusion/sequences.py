@@ -66,7 +66,7 @@ def prepare(problem: str, folder: Path) -> Row:
         "threads": 1,
         "libraries": [str(optimization.files["library"])],
         "variant": optimization.winner.ranked.variant.to_json(),
-        "implementations": optimization.generation.total,
+        "implementations": optimization.generation.forms,
         "looked_at": len(optimization.ranking.entries),
         "run": len(seconds),
         "rank_of_best": min(seconds, key=lambda rank: seconds[rank]),

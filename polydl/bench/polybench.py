@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from polydl.errors import OptionError
+from polydl.system.files import text_of
 
 Dataset = Literal["MINI", "SMALL", "MEDIUM", "LARGE", "EXTRALARGE"]
 
@@ -87,7 +88,7 @@ def program(name: str, folder: Path, dataset: Dataset) -> SuiteProgram:
 def _sources(folder: Path) -> dict[str, Path]:
     """The files of the programs, by workload."""
     try:
-        lines = (folder / _LIST).read_text(encoding="utf-8").split()
+        lines = text_of(folder / _LIST).split()
     except (OSError, UnicodeDecodeError):
         raise OptionError(
             "PolyBench is not there, which polydl does not ship", file=str(folder / _LIST), remedy=_remedy()

@@ -19,7 +19,7 @@ from polydl.bench.ratios import (
     ratio,
 )
 from polydl.errors import OptionError
-from polydl.system.files import written_atomically
+from polydl.system.files import text_of, written_atomically
 
 # 2: leaders and peers say whether they compute every product of the source; the peer ``onednn`` asks for Winograd, too.
 SCHEMA = 2
@@ -138,7 +138,7 @@ def _with_ratios(result: Mapping[str, Any], peers: Sequence[str], threads: int) 
 def read(path: Path) -> Document:
     """The document in a file. Raises OptionError for a file that is no document of this schema."""
     try:
-        document: Document = json.loads(path.read_text(encoding="utf-8"))
+        document: Document = json.loads(text_of(path))
     except (OSError, ValueError) as error:
         raise OptionError(f"can't be read: {error}", file=str(path), remedy=_ANOTHER) from None
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:

@@ -99,12 +99,7 @@ def interface(
     for name in (*renamed, plain.release, plain.missing, *steps):
         taken = re.search(rf"\b{name}\b", scop.source)
         if taken:
-            raise UnsupportedConstructError(
-                f"the emitted library has a function {name} of its own",
-                file=scop.file,
-                construct=name,
-                remedy=f"rename the source's {name}, or name the emitted function otherwise (--name)",
-            )
+            raise _taken(name, scop, exported=name == plain.function)
     return Interface(
         plain.function,
         plain.prototype,
@@ -119,6 +114,19 @@ def interface(
         ),
         _prepared_calls(scop, plain, memory),
         prototype(scop, exported, sized=False),
+    )
+
+
+def _taken(name: str, scop: Scop, *, exported: bool) -> UnsupportedConstructError:
+    """The error for a name of the source that an emitted function needs, the ``exported`` one or one beside it."""
+    is_parameter = any(parameter.name == name for parameter in scop.function.parameters)
+    has = f"{'a parameter of the source' if is_parameter else 'the source'} has that name"
+    message = f"the emitted library has a function {name} of its own, and {has}"
+    return UnsupportedConstructError(
+        f"the emitted function can't be called {name}: {has}" if exported else message,
+        file=scop.file,
+        construct=name,
+        remedy=f"name it otherwise (--name), or rename the source's {'parameter ' if is_parameter else ''}{name}",
     )
 
 

@@ -68,8 +68,26 @@ class _TextLoop:
     inner: tuple[_TextLoop, ...]
 
 
+@dataclass(frozen=True)
+class DirectedSource:
+    """A source with directives before loops, in place of its region's own."""
+
+    #: as the user wrote it
+    source: str
+    #: offsets there of the region's own directives, end exclusive
+    removed: tuple[tuple[int, int], ...]
+    #: of each directive, the offset before which it stands, its names with what is before them, and what follows
+    added: tuple[tuple[int, str, str], ...]
+
+    def text(self, question: str = "") -> str:
+        """The C. With a ``question``, C, each directive makes threads only where that is not 0."""
+        asks = f" if (parallel: {question})" if question else ""
+        edits = [(start, end, "") for start, end in self.removed]
+        return _edited(self.source, [*edits, *((at, at, f"{names}{asks}{rest}") for at, names, rest in self.added)])
+
+
 @limited
-def with_parallel_loops(scop: Scop, dependences: Sequence[Dependence], threads: int) -> str | None:
+def with_parallel_loops(scop: Scop, dependences: Sequence[Dependence], threads: int) -> DirectedSource | None:
     """The source with ``#pragma omp parallel for`` before each outermost loop of the region that may run in parallel.
 
     A loop with fewer iterations than there are ``threads`` is passed over for those inside of it, if one of them may
@@ -95,14 +113,13 @@ def with_parallel_loops(scop: Scop, dependences: Sequence[Dependence], threads: 
     spread = {each.loop for each in own if _SPREAD.search(each.text) and not _FEWER.search(each.text)}
     if {loop.start for loop, _ in chosen} <= spread:
         return None
-    source = scop.source
-    edits = [(each.start, each.end, "") for each in own]
+    source, directives = scop.source, []
     for loop, names in chosen:
         clause = f" lastprivate({', '.join(names)})" if names else ""
         indent = source[source.rfind("\n", 0, loop.start) + 1 : loop.start]
         start, indent = ("", indent) if indent.isspace() or not indent else ("\n", "")
-        edits.append((loop.start, loop.start, f"{start}#pragma omp parallel for{clause}\n{indent}"))
-    return _edited(source, edits)
+        directives.append((loop.start, f"{start}#pragma omp parallel for", f"{clause}\n{indent}"))
+    return DirectedSource(source, tuple((each.start, each.end) for each in own), tuple(directives))
 
 
 def without_directives(scop: Scop) -> str:
@@ -111,7 +128,7 @@ def without_directives(scop: Scop) -> str:
 
 
 def asking(text: str, question: str) -> str:
-    """The text of loops where each directive that makes threads does so only where ``question``, C, is not 0.
+    """The user's text of loops where each directive that makes threads does so only where ``question``, C, is not 0.
 
     Those that say themselves how many take part, or when, stay as they are.
     """

@@ -14,22 +14,22 @@ from polydl.ir.kernel import KernelSource
 from polydl.ir.scop import Scop
 
 
-def plain_unit(scop: Scop, build: KernelSource, region: str, exported: str, *, directed: bool) -> KernelSource:
+def plain_unit(scop: Scop, build: KernelSource, region: str, exported: str, *, asking_region: str = "") -> KernelSource:
     """What a build of the plain nest is taken home as, ``exported`` under that name.
 
-    ``region`` is the text of the loops as the build has it, "" where they are as they were written; ``directed`` says
-    whether that text has directives. These were proved legal for the bound sizes alone: for others the loops run as
-    they were written.
+    ``region`` is the text of the loops as the build has it, "" where they are as they were written. ``asking_region``
+    is the same where each of its directives asks ``team.BETWEEN`` first, "" where it has none. These were proved legal
+    for the bound sizes alone: for others the loops run as they were written.
     """
     memory = KeptMemory(())
     written = function_text.region(scop)
-    threads = _threads(scop, build, as_written=not region, directed=directed)
+    threads = _threads(scop, build, as_written=not region, directed=bool(asking_region))
     contents = interface(scop, memory, threads=threads, exported=exported)
     beside = [memory.release(contents.release), processor.question(contents.missing)]
     sizes = [f"{each.name} == {each.value}" for each in scop.function.parameters if each.value is not None]
     tuned = [region or written]
     if threads.chosen and not threads.dealt:
-        tuned = team.judged([asking(each, f"{team.BETWEEN}()") for each in tuned], "  ")
+        tuned = team.judged([asking_region or asking(written, team.QUESTION)], "  ")
     if region not in ("", written) and sizes:
         tuned = [f"  if ({' && '.join(sizes)}) {{", *tuned, "  } else {", written, "  }"]
     running, definitions = function_text.body(scop, tuned), []

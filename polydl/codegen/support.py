@@ -38,12 +38,16 @@ WIDEN = "polydl_widen"
 NARROW = "polydl_narrow"
 """What rounds a float to a bfloat16, where the source's own function is not at hand."""
 
+STREAMED_BYTES = 64
+"""What ``polydl_stream`` writes at a time, and what its sources are aligned to: the longest vector of x86-64, which is
+a whole line there. For other processors emitted C has no such stores."""
+
 SUPPORT = {
     **_integral("min", "a < b ? a : b"),
     **_integral("max", "a > b ? a : b"),
     **_integral("floor_div", "a >= 0 ? a / b : -((-a + b - 1) / b)"),
     "polydl_stream": Fragment(
-        """#include <stdint.h>
+        f"""#include <stdint.h>
 #include <string.h>
 #if defined __AVX512F__
 #include <immintrin.h>
@@ -52,28 +56,28 @@ SUPPORT = {
 #endif
 /* Copies to where nobody will read soon: whole lines past the caches, what is left at both ends through them. */
 static inline void polydl_stream(void *to, const void *from, size_t bytes)
-{
+{{
   char *target = to;
   const char *source = from;
   size_t done = 0;
 #ifdef __SSE2__
-  done = -(uintptr_t)target % 64;
+  done = -(uintptr_t)target % {STREAMED_BYTES};
   if (done > bytes)
     done = bytes;
   if (done)
     memcpy(target, source, done);
-  for (; done + 64 <= bytes; done += 64) {
+  for (; done + {STREAMED_BYTES} <= bytes; done += {STREAMED_BYTES}) {{
 #ifdef __AVX512F__
     _mm512_stream_si512((void *)(target + done), _mm512_loadu_si512(source + done));
 #else
-    for (int part = 0; part < 64; part += 16)
+    for (int part = 0; part < {STREAMED_BYTES}; part += 16)
       _mm_stream_si128((__m128i *)(target + done + part), _mm_loadu_si128((const __m128i *)(source + done + part)));
 #endif
-  }
+  }}
 #endif
   if (done < bytes)
     memcpy(target + done, source + done, bytes - done);
-}""",
+}}""",
         Ingredients(("stdint.h", "string.h", "immintrin.h", "emmintrin.h")),
     ),
     **lane_totals.FUNCTIONS,

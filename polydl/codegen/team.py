@@ -10,6 +10,8 @@ from pathlib import Path
 ALL_THREADS = "POLYDL_ALL_THREADS"
 #: A function that says whether the next loop of a call may take all threads.
 BETWEEN = "polydl_between"
+#: C that asks it.
+QUESTION = f"{BETWEEN}()"
 #: What the calls of a function with the same work each are judged by.
 STATE = "static struct polydl_team polydl_team;"
 

@@ -19,8 +19,6 @@ from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.machine.core import Core
 
-# Bytes between prefetches: no processor has shorter lines.
-_LINE = 64
 # Bytes of a strip of tiles whose lanes are brought together at a time.
 _STRIP_BYTES = 12 << 10
 
@@ -165,7 +163,7 @@ class _Writer:
         if self.writes_outside and not self.transform.adds:
             return []
         side = "to" if self.writes_outside else "from"
-        line = _LINE // self.element_bytes
+        line = self.core.line_bytes // self.element_bytes
         quarters = product(*map(range, self.outside))
         places = [sum(a * b for a, b in zip(at, self.outside_strides, strict=True)) for at in quarters]
         return [

@@ -115,7 +115,8 @@ def _ingredients(code: KernelCode) -> Ingredients:
     headers = (*code.includes, *mathematics, *([] if code.suffix else processor.INCLUDES))
     parts = [each.ingredients for each in (*code.support, *code.transformed)]
     parts += [each.ingredients for _, each in code.emitted]
-    return together([Ingredients(headers, chooses_threads=code.threaded), *parts])
+    own = Ingredients(headers, chooses_threads=code.threaded, combines_sums=_adds_up(code.loops))
+    return together([own, *parts])
 
 
 def _static_libraries(kernels: Iterable[Microkernel]) -> tuple[StaticLibrary, ...]:

@@ -10,7 +10,7 @@ import click
 from polydl.commands import output
 from polydl.commands.output import STANDARD_OUTPUT, show
 from polydl.commands.reading import read
-from polydl.commands.variant import chosen_variant, variant_option
+from polydl.commands.variant import chosen_variant, require_no_choice, variant_option
 from polydl.errors import OptionError
 from polydl.presentation.checked_command import CheckedCommand
 from polydl.presentation.completion import complete_files
@@ -65,6 +65,7 @@ def variants(
         raise OptionError(
             "--show prints C, and no document", construct=f"--json {json_path}", remedy="leave out --json or --show"
         )
+    require_no_choice(show, "--show", "seed")
     scop = read(source)
     machine = target.machine()
     space = search.space(scop, machine)
@@ -119,7 +120,8 @@ def rank(
     from polydl.report import documents
 
     if variant is not None:
-        require_alone("--variant", "top_k", "everything", "explain")
+        require_alone("--variant", "top_k", "everything", "explain", "ranker")
+        require_no_choice(variant, "--variant", "seed")
     scop = read(source)
     machine = target.machine()
     space = search.space(scop, machine)
@@ -202,6 +204,7 @@ def analyze(
 
     if plot is None:
         require_beside("--plot", "top_k", "ranker")
+        require_no_choice(variant, "--variant", "seed")
     scop = read(source)
     machine = target.machine()
     space = search.space(scop, machine)

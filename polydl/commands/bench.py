@@ -14,7 +14,7 @@ from polydl.commands.output import FAILURE, STANDARD_OUTPUT, write_document
 from polydl.commands.storing import warn_of_directory
 from polydl.errors import OptionError
 from polydl.presentation.checked_command import CheckedCommand
-from polydl.presentation.completion import complete_suites
+from polydl.presentation.completion import complete_suites, complete_workloads, complete_workloads_and_files
 from polydl.presentation.numbers import FiniteRange
 from polydl.presentation.option_values import OUT, macros_of
 from polydl.presentation.options import (
@@ -40,9 +40,15 @@ if TYPE_CHECKING:
     from polydl.bench.ratios import Document
     from polydl.optimization.shards import Shard
 
+# What names of workloads begin with that are made of their sizes.
+_SIZES = ("conv_", "dwconv_", "gemm_")
+
 
 @click.command(cls=CheckedCommand)
-@click.argument("files", nargs=-1, metavar="[FILE]...", type=click.Path(path_type=Path))
+@click.argument(
+    "arguments", nargs=-1, metavar="[FILE|WORKLOAD]...", type=click.Path(path_type=Path),
+    shell_complete=complete_workloads_and_files,
+)  # fmt: skip
 @click.option("--function", metavar="NAME", help="The function whose nest is meant, where a C file has several.")
 @click.option(
     "-D", "--define", "definitions", metavar="NAME=VALUE", multiple=True,
@@ -58,7 +64,10 @@ if TYPE_CHECKING:
     metavar="NAME",
     help="A suite (resnet, polybench, …) or a CSV of sizes.",
 )
-@click.option("--workload", "names", multiple=True, metavar="NAME", help="Such as resnet_03, or conv_3x64x9x9x3x3s1p1.")
+@click.option(
+    "--workload", "names", multiple=True, metavar="NAME", shell_complete=complete_workloads,
+    help="Such as resnet_03, or conv_3x64x9x9x3x3s1p1.",
+)  # fmt: skip
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N workloads.")
 @click.option("--peers", metavar="NAMES", help="Peers, with commas (all that know the workloads).")
 @click.option("--threads", type=click.IntRange(min=1), default=1, show_default=True, metavar="N")
@@ -101,7 +110,7 @@ if TYPE_CHECKING:
 @json_option
 @debug_option
 def bench(
-    files: tuple[Path, ...],
+    arguments: tuple[Path, ...],
     function: str | None,
     definitions: tuple[str, ...],
     include: tuple[str, ...],
@@ -122,9 +131,10 @@ def bench(
 ) -> int:
     """Optimize nests, and time the leaders beside other libraries and compilers in the same rounds.
 
-    Each FILE is a C file, whose peers are compilers, or a CSV of sizes; ready workloads have libraries beside them.
-    Results are stored after each workload; an interrupted run goes on where it stopped. Ends with status 2 for a
-    mistake in the C of one, and with 1 if polydl has no time of one for another reason.
+    Each FILE is a C file, whose peers are compilers, or a CSV of sizes. A ready WORKLOAD, such as resnet_03, has
+    libraries beside it; a file of its name goes first. Results are stored after each workload; an interrupted run goes
+    on where it stopped. Ends with status 2 for a mistake in the C of one, and with 1 if polydl has no time of one for
+    another reason.
     """
     from polydl.bench.files import program_of_file
     from polydl.bench.results import concluded, read
@@ -143,6 +153,8 @@ def bench(
             raise OptionError("--show needs --out", remedy="name the file that holds the results")
         document = concluded(read(out))
     else:
+        files, ready = _files_and_workloads(arguments)
+        names = (*ready, *names)
         programs = {
             each.name: each
             for path in files
@@ -165,6 +177,27 @@ def bench(
     if json_path is not None:
         write_document(document, json_path)
     return status
+
+
+def _files_and_workloads(arguments: Sequence[Path]) -> tuple[list[Path], list[str]]:
+    """The arguments that are files, and the names of ready workloads. Raises OptionError for a word that is neither."""
+    from polydl.bench.polybench import is_of_polybench
+    from polydl.workloads import names
+    from polydl.workloads.similar_names import known_workloads
+
+    files, ready = [], []
+    for path in arguments:
+        word = str(path)
+        if path.is_file() or "." in word or "/" in word:
+            files.append(path)
+        elif word in names() or word.startswith(_SIZES) or is_of_polybench(word):
+            ready.append(word)
+        elif path.exists():
+            files.append(path)
+        else:
+            remedy = f"give the path of a C file, or a workload: {known_workloads(word, names())}"
+            raise OptionError(f"{word} is neither a file nor a workload", remedy=remedy)
+    return files, ready
 
 
 def _exit_status(document: Document, names: Sequence[str]) -> int:

@@ -80,7 +80,7 @@ def fuzz(
 ) -> int:
     """Make random loop nests in C and random variants of them, and compare what these compute with the original.
 
-    Ends with status 1 if anything failed, and with 130 after Ctrl-C.
+    Ends with status 1 if anything failed or no variant ran, and with 130 after Ctrl-C.
     """
     if merge:
         return _merged(files, json_path)
@@ -94,7 +94,12 @@ def fuzz(
     from polydl.machine.system import find
     from polydl.presentation.fuzzing import totals_document, totals_text
     from polydl.presentation.progress import progress_bar
+    from polydl.system.files import temporary_directory
+    from polydl.system.full_disk import another
+    from polydl.system.shared_library import check_executable
 
+    with temporary_directory() as place:
+        check_executable(place, another(place))
     settings = FuzzingSettings(Toolchain.find(compiler), find(), variants, optimization, numerics)
     if replay is not None:
         return _replayed(replay, settings)
@@ -114,7 +119,7 @@ def fuzz(
     show(json_path, totals_document(totals, [seed], list(map(str, result.findings))), "\n".join(lines))
     if result.interrupted:
         raise Interrupted
-    return FAILURE if totals.failures else 0
+    return FAILURE if totals.failures or not totals.run else 0
 
 
 def _stage(totals: Totals, budget: SessionBudget) -> Stage:
@@ -158,14 +163,16 @@ def _merged(files: Sequence[Path], json_path: str | None) -> int:
     totals = added(Totals.from_json(document) for document in documents)
     findings = [path for document in documents for path in document["findings"]]
     show(json_path, totals_document(totals, seeds, findings), totals_text(totals))
-    return FAILURE if totals.failures else 0
+    return FAILURE if totals.failures or not totals.run else 0
 
 
 def _document(path: Path) -> dict[str, Any]:
     import json
 
+    from polydl.system.files import text_of
+
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json.loads(text_of(path))
     except (OSError, ValueError) as error:
         raise OptionError(f"can't be read: {error}", file=str(path), remedy="name what --json wrote") from None
     return document if isinstance(document, dict) else {}

@@ -26,7 +26,13 @@ from polydl.commands.storing import (
     warn_of_odd_answer,
     warn_of_store,
 )
-from polydl.commands.variant import chosen_variant, is_file_of_steps, variant_from_file, variant_option
+from polydl.commands.variant import (
+    chosen_variant,
+    is_file_of_steps,
+    require_no_choice,
+    variant_from_file,
+    variant_option,
+)
 from polydl.errors import OptionError
 from polydl.presentation.checked_command import CheckedCommand
 from polydl.presentation.numbers import FiniteRange
@@ -165,7 +171,8 @@ def optimize(
 
     started = time.perf_counter()
     if variant is not None:
-        require_alone("--variant", "top_k", "everything")
+        require_alone("--variant", "top_k", "everything", "ranker", "budget", "strategy")
+        require_no_choice(variant, "--variant", "no_fusion")
     limit = search_limit(budget, strategy)
     require_own_records(None if no_run else shard, records)
     if html_path is not None:

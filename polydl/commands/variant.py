@@ -10,9 +10,10 @@ import click
 
 from polydl.errors import OptionError
 from polydl.presentation.completion import complete_files
+from polydl.presentation.options import require_alone
 
 if TYPE_CHECKING:
-    from polydl.ir.variant import Variant
+    from polydl.ir.variant import Step, Variant
     from polydl.variants.generation import Generation
 
 variant_option = click.option(
@@ -26,24 +27,42 @@ def is_file_of_steps(text: str) -> bool:
     return text.endswith(".json") or Path(text).is_file()
 
 
+def require_no_choice(text: str | None, option: str, *others: str) -> None:
+    """Raises OptionError for options that choose among generated variants, beside the file of one variant's steps.
+
+    ``text`` is what ``option`` names the variant by; None without one. ``others`` are further parameters of the command
+    that have no effect beside such a file. Beside an id, all of these say among which variants it is looked up.
+    """
+    if text is not None and is_file_of_steps(text):
+        require_alone(f"{option} FILE", "pins", "max_variants", "fewer_products", *others)
+
+
 def variant_from_file(path: str) -> Variant:
     """The variant whose steps a JSON file lists, by themselves or as ``steps`` of an object.
 
-    Raises OptionError if the file can't be read or holds anything else.
+    Raises OptionError if the file can't be read or holds anything else, and names the step, the first being step 1.
     """
     import json
 
+    from polydl.ir.variant import Variant
+    from polydl.system.files import text_of
     from polydl.variant_json import variant_from_json
 
     remedy = "write what `polydl variants FILE --json -` lists as the `steps` of a variant"
     try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
+        document = json.loads(text_of(Path(path)))
     except (OSError, ValueError) as error:
         raise OptionError(f"no variant can be read: {error}", file=path, remedy=remedy) from error
     steps = document.get("steps") if isinstance(document, dict) else document
     if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
         raise OptionError("this is no list of steps", file=path, remedy=remedy)
-    return variant_from_json(steps)
+    read: list[Step] = []
+    for number, step in enumerate(steps, 1):
+        try:
+            read += variant_from_json([step]).steps
+        except OptionError as error:
+            raise OptionError(f"step {number}: {error.message}", file=path, remedy=error.remedy or remedy) from error
+    return Variant(tuple(read))
 
 
 def chosen_variant(text: str, generate: Callable[[], Generation], option: str = "--variant") -> Variant:

@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from polydl import durations
 from polydl.codegen import processor
 from polydl.codegen.header import header
 from polydl.codegen.parallel_source import variant_threads
@@ -106,7 +107,7 @@ def _numerics(winner: Winner) -> str:
 def _head(winner: Winner, toolchain: Toolchain, names: Mapping[FileKind, Path]) -> str:
     scop = winner.scop
     seconds = (winner.measurement.seconds_median if winner.measurement is not None else None) or 0.0
-    measured = f"Measured {seconds * 1e3:.4g} ms, {scop.flops / seconds / 1e9:.4g} GFLOPS." if seconds else _NOT_RUN
+    measured = f"Measured {durations.shown(seconds)}, {scop.flops / seconds / 1e9:.4g} GFLOPS." if seconds else _NOT_RUN
     uses = [
         f"{use.name} m={use.m} n={use.n} k={use.k} batch={use.batch} rows={use.rows}, "
         f"{use.operands[0]} += {use.operands[1]} * {use.operands[2]}"
@@ -149,7 +150,7 @@ def _prepared(winner: Winner) -> list[str]:
     text = f"That is {contents.run}, once {contents.prepare} has prepared {size} of {names}."
     seconds = winner.unprepared.seconds_median if winner.unprepared is not None else None
     if seconds:
-        text += f" {contents.function}, which prepares at every call, takes {seconds * 1e3:.4g} ms."
+        text += f" {contents.function}, which prepares at every call, takes {durations.shown(seconds)}."
     return textwrap.wrap(text, 100)
 
 
@@ -217,8 +218,8 @@ def _other_sizes(winner: Winner) -> str:
     if not plain or not tuned:
         return ""
     return (
-        f" For these sizes that takes {plain / tuned:.3g} times as long ({plain * 1e3:.4g} ms in place of "
-        f"{tuned * 1e3:.4g} ms). Other sizes are a run of polydl of their own, with --name, in the same program."
+        f" For these sizes that takes {plain / tuned:.3g} times as long ({durations.shown(plain)} in place of "
+        f"{durations.shown(tuned)}). Other sizes are a run of polydl of their own, with --name, in the same program."
     )
 
 
@@ -324,7 +325,7 @@ def _write_plain(result: Outcome, plain: Baseline, directory: Path | None) -> Em
     winner = Winner(
         result.scop,
         result.machine,
-        plain_unit(result.scop, build.kernel, build.region, result.exported, directed=build.directed),
+        plain_unit(result.scop, build.kernel, build.region, result.exported, asking_region=build.asking_region),
         Variant(()),
         plain.measurement,
         numerics=result.numerics,

@@ -8,7 +8,8 @@ absolute value are what they are, of the elements as signed numbers.
 
 Types are replaced by the preprocessor, and what generated C has beside plain arithmetic is known (``Ingredients``).
 Tokens are looked at for literals alone, and for the shift in conversions of bfloat16. These are the user's: they stand
-in the source, and generated loops have the user's statements in them, so that all of their text is gone through.
+in the source, and generated loops have the user's statements in them, so that all of their text is gone through. (What
+polydl's own functions convert in the same way is met on the way, and needs no ingredient of its own.)
 """
 
 from __future__ import annotations

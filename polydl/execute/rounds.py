@@ -211,13 +211,17 @@ def hopeless(times: Sequence[Sequence[float]], fewest: int) -> tuple[int, ...]:
     return tuple(sorted((place for place in judged if min(times[place]) > limit), key=lambda place: min(times[place])))
 
 
-def clearly_faster(times: Sequence[float], other: Sequence[float]) -> bool:
+def clearly_faster(times: Sequence[float], other: Sequence[float], undisturbed: Sequence[float] = ()) -> bool:
     """Whether three samples at least are clearly shorter than all of another participant's, disturbed or not.
 
     What disturbs a sample makes it longer. A clock that is faster than usual makes it shorter, by as much as two probes
-    may differ.
+    may differ. Of a participant that has less than three samples itself, it is enough that one of those that are
+    ``undisturbed`` is shorter than them.
     """
-    return len(times) >= _FEW and (1 + _PROBE_SPREAD) * sorted(times)[_FEW - 1] < min(other, default=0.0)
+    limit = min(other, default=0.0) / (1 + _PROBE_SPREAD)
+    if len(times) >= _FEW and sorted(times)[_FEW - 1] < limit:
+        return True
+    return len(other) < _FEW and min(undisturbed, default=math.inf) < limit
 
 
 def settled(times: Sequence[Sequence[float]]) -> bool:

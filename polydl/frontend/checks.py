@@ -13,6 +13,7 @@ from polydl.errors import (
     UnknownSizeError,
     UnsupportedConstructError,
 )
+from polydl.frontend.dependence_on_data import data_dependent
 from polydl.frontend.facts import MEMBERS, Branch, SourceFacts, VariableFacts, VariableUse, is_word_of_isl
 from polydl.frontend.source import Place
 from polydl.ir.statement import Expression
@@ -244,7 +245,8 @@ def _check_scope(variable: VariableFacts, start: int, end: int, place: Place) ->
 def check_sizes(facts: SourceFacts, start: int, end: int, place: Place) -> None:
     """Check that every integer that bounds a loop or is in an array's extents has a known value.
 
-    Those that are computed in the region aside. Raises one UnknownSizeError that names all of them.
+    Those that are computed in the region aside. Raises one UnknownSizeError that names all of them, but
+    UnsupportedConstructError where data decide how long a loop is, whatever their values are.
     """
     by_name = {variable.name: variable for variable in facts.variables}
     unknown: dict[str, tuple[VariableFacts, int]] = {}
@@ -258,6 +260,10 @@ def check_sizes(facts: SourceFacts, start: int, end: int, place: Place) -> None:
             if size in by_name:
                 unknown.setdefault(size, (by_name[size], variable.offset))
     if unknown:
+        loops = [branch for branch in facts.branches if branch.kind in ("for", "while") and branch.data_dependent]
+        for loop in loops:
+            if start <= loop.offset < end:
+                raise data_dependent(facts, loop.offset, place)
         raise unknown_sizes(list(unknown.values()), place)
 
 

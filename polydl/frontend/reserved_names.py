@@ -14,6 +14,7 @@ from typing import Any
 
 from clang.cindex import CursorKind, SourceLocation, StorageClass, conf
 
+from polydl.emitted_names import OF_THE_LINKER
 from polydl.errors import SourceError
 from polydl.frontend.source import line_of, one_line
 from polydl.ir.interface import Interface
@@ -23,7 +24,9 @@ HEADERS = ("stdint.h", "stdlib.h", "string.h", "pthread.h", "sys/mman.h")
 
 # Code that gcc and clang generate calls OpenMP's library and these functions of the C library, without a declaration.
 _OF_THE_COMPILER = ("memcpy", "memmove", "memset", "memcmp", "abort")
-_LINKED = re.compile(rf"libxsmm_\w*|omp_\w*|GOMP_\w*|kmp_\w*|__kmpc_\w*|{'|'.join(_OF_THE_COMPILER)}")
+_OF_OTHERS = "|".join((*_OF_THE_COMPILER, *sorted(OF_THE_LINKER)))
+# What is called polydl would have the names of generated code beside it, such as polydl_release.
+_LINKED = re.compile(rf"libxsmm_\w*|omp_\w*|GOMP_\w*|kmp_\w*|__kmpc_\w*|polydl|{_OF_OTHERS}")
 _OWN = re.compile(r"polydl_\w*|POLYDL_\w*")
 # What generated code can't do without. Types and qualifiers may be macros: what these mean is what Clang reads.
 _KEYWORDS = re.compile("break|case|continue|default|do|else|for|goto|if|return|sizeof|switch|while")
@@ -101,6 +104,8 @@ def _check(pattern: re.Pattern[str], name: str, offset: int, text: str, file: st
     owner = "generated code"
     if name in _OF_THE_COMPILER:
         owner = "the compiler"
+    elif name in OF_THE_LINKER:
+        owner = "the linker"
     elif _KEYWORDS.fullmatch(name):
         owner = "C"
     elif name.startswith("libxsmm_"):

@@ -56,8 +56,6 @@ _COMPILER_SECONDS = 1200.0
 # Characters of a variant from which on one of so many gets an optimizing compiler, and from which on none does: where
 # loops are unrolled, it takes minutes for what is compiled in a tenth of a second without.
 _LONG, _OF_LONG, _LONGEST = 8_000, 4, 26_000
-# In the C of a kernel whose threads combine sums.
-_COMBINED = re.compile(r"#pragma omp (?!simd).* reduction\(")
 # Integers of random nests overflow.
 _WRAPPING = "-fwrapv"
 
@@ -290,7 +288,7 @@ def _run(
             toolchain = replace(settings.toolchain, flags=flags)
             libraries += _compiled(numbered, scop.function.name, toolchain, folder, f"unit{level}")
     endless: set[int] = set()
-    combining = {number for number, (_, source) in enumerate(chosen) if _COMBINED.search(source.c)}
+    combining = {number for number, (_, source) in enumerate(chosen) if source.ingredients.combines_sums}
     with tally.stage("run"):
         for numbers, library, message in libraries:
             if library is None:

@@ -13,7 +13,7 @@ from polydl.errors import OptionError
 from polydl.fuzzing.examine import Failure
 from polydl.fuzzing.generator import Case, Conditions
 from polydl.ir.variant import Variant
-from polydl.system.files import write_atomically
+from polydl.system.files import text_of, write_atomically
 from polydl.variant_json import variant_from_json
 
 SOURCE, STEPS, DESCRIPTION = "nest.c", "variant.json", "finding.json"
@@ -68,8 +68,8 @@ def write(finding: Finding, directory: Path, compiler: Mapping[str, Any]) -> Pat
 def read(path: Path) -> tuple[Case, tuple[Variant, ...], dict[str, Any]]:
     """The case and the variant of a finding, and its description. Raises OptionError."""
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-        text = (path.parent / SOURCE).read_text(encoding="utf-8")
+        document = json.loads(text_of(path))
+        text = text_of(path.parent / SOURCE)
         conditions = document["conditions"]
         case = Case(
             document["name"],

@@ -20,6 +20,7 @@ from polydl.fuzzing.generator import generated
 from polydl.fuzzing.pool import Lost, Pool
 from polydl.fuzzing.reduction import reduced
 from polydl.fuzzing.totals import Totals, added
+from polydl.system.files import opened
 
 LOG = "nests.jsonl"
 # Of processor time of the process that examines a nest and reduces what it shows; and of the clock for one reduction.
@@ -146,7 +147,8 @@ def _opened(directory: Path, head: Mapping[str, Any]) -> tuple[Any, set[int], To
     try:
         directory.mkdir(parents=True, exist_ok=True)
         if path.exists():
-            lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+            with opened(path) as file:
+                lines = file.read().decode().splitlines(keepends=True)
             complete = [line for line in lines if line.endswith("\n")]
             if complete and json.loads(complete[0]) != head:
                 raise OptionError(

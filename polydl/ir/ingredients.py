@@ -49,6 +49,8 @@ class Ingredients:
     factors: tuple[Fraction, ...] = ()
     #: whether there is what chooses how many threads a call takes, which computes with seconds
     chooses_threads: bool = False
+    #: whether threads add up parts of sums, in an order that may be another one at each call
+    combines_sums: bool = False
 
 
 #: Of plain arithmetic alone.
@@ -72,6 +74,7 @@ def together(parts: Iterable[Ingredients]) -> Ingredients:
         _once(each.dispatch_functions for each in every),
         _once(each.factors for each in every),
         any(each.chooses_threads for each in every),
+        any(each.combines_sums for each in every),
     )
 
 

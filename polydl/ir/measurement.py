@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from polydl import durations
+
 Status = Literal["ok", "unsupported", "compile", "timeout", "crash", "wrong", "inaccurate"]
 
 # The median of fewer undisturbed samples, or of a smaller part of all, is a matter of luck.
@@ -85,7 +87,7 @@ class Measurement:
     @property
     def outcome(self) -> str:
         """Its median time, or what became of it if it has none."""
-        return self.status if self.seconds_median is None else f"{self.seconds_median * 1e3:.4g} ms"
+        return self.status if self.seconds_median is None else durations.shown(self.seconds_median)
 
     @property
     def undisturbed(self) -> bool:

@@ -246,7 +246,7 @@ class Vectors(NestStep):
     json_name: ClassVar[str] = "vectors"
     tells_kind: ClassVar[bool] = True
 
-    bytes: Annotated[int, "The length of vectors.", {"minimum": 1}]
+    bytes: Annotated[int, "The length of vectors: a power of two, at least an element's.", {"minimum": 1}]
 
     def words(self, tiles: Mapping[str, str], order: Sequence[str]) -> str:  # noqa: ARG002
         return f"vectors of {self.bytes} bytes"
@@ -298,8 +298,8 @@ class NestSchedule:
     unrolled: tuple[str, ...] = field(default=(), init=False, compare=False)
     #: the arrays that are written past the caches
     streamed: tuple[str, ...] = field(default=(), init=False, compare=False)
-    #: the length of vectors; 0 for the machine's largest ones
-    vector_bytes: int = field(default=0, init=False, compare=False)
+    #: the length of vectors; None for the machine's largest ones
+    vector_bytes: int | None = field(default=None, init=False, compare=False)
 
     def __post_init__(self) -> None:
         tiles: list[Tile] = []

@@ -29,7 +29,7 @@ from polydl.machine.system import System, default_directory, find
 from polydl.machine.throughput import Throughput
 from polydl.machine.typed import are_names, typed
 from polydl.system.control_groups import usable_processors
-from polydl.system.files import writing
+from polydl.system.files import text_of, writing
 
 
 @dataclass(frozen=True, repr=False)
@@ -236,7 +236,7 @@ class Machine:
     def load(path: str | Path) -> Machine:
         """Reads what ``save`` wrote, or a person. Raises MachineError, with the file, if it is no description."""
         try:
-            table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+            table = tomllib.loads(text_of(Path(path)))
             isa = table.get("isa", [])
             if not are_names(isa):
                 raise ValueError("isa is a list of names")

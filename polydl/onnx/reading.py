@@ -13,6 +13,7 @@ import numpy as np
 from polydl.errors import MissingComponentError, OptionError, SourceError
 from polydl.models.graph import Array
 from polydl.onnx.nodes import Shape
+from polydl.system.files import opened
 
 try:
     import onnx
@@ -67,6 +68,7 @@ def read_model(source: Any) -> StoredModel:
     else:
         path = str(source)
         try:
+            opened(Path(path)).close()  # no pipe or device, which the package would read without end
             model = onnx.load(path, load_external_data=False)
         except OSError as error:
             raise SourceError(f"can't be read: {error.strerror}", file=path, remedy="name an ONNX file") from None
@@ -168,6 +170,7 @@ def _complete(model: Any, path: Path) -> list[str]:
         location = external_data_helper.ExternalDataInfo(tensor).location
         if (path.parent / location).exists():
             try:
+                opened(path.parent / location).close()
                 external_data_helper.load_external_data_for_tensor(tensor, str(path.parent))
             except (onnx.checker.ValidationError, ValueError, OSError) as error:
                 raise _damaged(str(path), error) from None

@@ -127,7 +127,7 @@ def optimize(
     * ``microkernel``, ``numerics``, ``pins``: as in ``polydl.pipeline.SpaceOptions``
     * ``fuse``: whether operators are fused where that is legal; ``with_unfused`` also runs the first variant of the
       ranking that fuses nothing
-    * ``fewer_products``: whether Winograd's and Strassen's ways are admitted
+    * ``fewer_products``: whether rewrites that compute fewer products than the source are admitted
     * ``max_variants``: where there are more, so many are drawn; ``seed`` is that of the draw and of the data
     * ``space``: of the nest, built already; it is searched as it is, whatever the options that shape one
     * ``variants``: of the caller's own, in the place of all that would be generated; they are proved legal first

@@ -12,10 +12,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from polydl import bfloat16
-from polydl.codegen import function_text
+from polydl.codegen import function_text, team
 from polydl.codegen.dealt import dealing
 from polydl.codegen.original import defines, original
-from polydl.codegen.parallel_source import makes_threads, own_threads, with_parallel_loops, without_directives
+from polydl.codegen.parallel_source import (
+    DirectedSource,
+    makes_threads,
+    own_threads,
+    with_parallel_loops,
+    without_directives,
+)
 from polydl.errors import AnalysisError, MissingComponentError, OptionError
 from polydl.execute.contract import Built, Executor, ProgressCallback
 from polydl.execute.toolchain import Toolchain
@@ -67,7 +73,8 @@ def plain_builds(scop: Scop, toolchain: Toolchain, threads: int, level: Numerics
             if further.parallel is not None:
                 directive = ", omp parallel for" + (" in place of its own" if further.bare is not None else "")
                 build = _build(f"{name}-threads", further.parallel, compiler, flags, directive)
-                builds.append(replace(build, region=further.parallel_region, directed=True, threads=threads))
+                build = replace(build, region=further.parallel_region, asking_region=further.asking_region)
+                builds.append(replace(build, threads=threads))
             if further.serial is not None and compiler.kind == "gcc":
                 dealt = (*flags, dealing(threads))
                 without = ", without its own" if further.bare is not None else ""
@@ -85,6 +92,8 @@ class _Further:
     parallel: KernelSource | None = None
     #: its loops; "" where they are as they were written
     parallel_region: str = ""
+    #: the same where each of these directives asks first
+    asking_region: str = ""
     #: without the directives of the source's region; None where it has none
     bare: KernelSource | None = None
     #: its loops; "" where they are as they were written
@@ -101,11 +110,14 @@ def _further(scop: Scop, plain: KernelSource, threads: int, level: Numerics) -> 
     if text != scop.source:
         bare = replace(plain, c=_c(scop, text))
         further = _Further(bare=bare, bare_region=function_text.region(scop, text), serial=bare)
-    source = _parallel(scop, threads, level)
-    if source is None:
+    directed = _parallel(scop, threads, level)
+    if directed is None:
         return further
     return replace(
-        further, parallel=replace(plain, c=_c(scop, source)), parallel_region=function_text.region(scop, source)
+        further,
+        parallel=replace(plain, c=_c(scop, directed.text())),
+        parallel_region=function_text.region(scop, directed.text()),
+        asking_region=function_text.region(scop, directed.text(team.QUESTION)),
     )
 
 
@@ -170,7 +182,7 @@ def _build(
     return PlainBuild(_name(toolchain, flags, directive), changed, toolchain)
 
 
-def _parallel(scop: Scop, threads: int, level: Numerics) -> str | None:
+def _parallel(scop: Scop, threads: int, level: Numerics) -> DirectedSource | None:
     """The source with OpenMP's directive before its parallel loops; None where there is none to put in."""
     try:
         return with_parallel_loops(scop, as_written(scop, numerics=level).dependences, threads)

@@ -24,8 +24,8 @@ class PlainBuild:
     toolchain: Toolchain
     #: the loops with other directives than the source's, or without these; "" where they are as they were written
     region: str = ""
-    #: whether that region has directives: before loops that were proved parallel
-    directed: bool = False
+    #: ``region`` where each directive asks ``team.BETWEEN`` first, before loops that were proved parallel; "" without
+    asking_region: str = ""
     #: on how many it runs
     threads: int = 1
 

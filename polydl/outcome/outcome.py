@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from polydl import durations
 from polydl.calibration.first_use import FirstUse
 from polydl.errors import ExecutionError
 from polydl.execute.toolchain import Toolchain
@@ -123,7 +124,7 @@ class Outcome:
             outcome = "no winner" if self.tried else "none run"
         else:
             measured = winner.measurement if winner.record is None else winner.record.measurement
-            outcome = f"winner {(measured.seconds_median or 0.0) * 1e3:.4g} ms, {winner.rank}. in the ranking"
+            outcome = f"winner {durations.shown(measured.seconds_median or 0.0)}, {winner.rank}. in the ranking"
         run = f"{len(self.tried)} of {len(self.ranking.entries)} variants run"
         return f"<{type(self).__name__} of {self.scop.function.name} ({self.scop.file}): {run}, {outcome}>"
 

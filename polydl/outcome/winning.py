@@ -88,13 +88,18 @@ def _comparable(tried: Sequence[Tried], interrupted: bool) -> tuple[list[Tried],
     if certain and one_run:
         best = _samples(min(certain, key=cost))
         uncertain = (each for each in measured if each.measurement.final and not each.measurement.undisturbed)
-        certain = [each for each in uncertain if clearly_faster(_samples(each), best)] or certain
+        faster = (each for each in uncertain if clearly_faster(_samples(each), best, _undisturbed(each)))
+        certain = list(faster) or certain
     return certain or measured, cost
 
 
 def _samples(tried: Tried) -> list[float]:
     """All of them, disturbed or not."""
     return [sample.seconds for sample in tried.measurement.samples]
+
+
+def _undisturbed(tried: Tried) -> list[float]:
+    return [sample.seconds for sample in tried.measurement.samples if not sample.disturbed]
 
 
 def _seconds(tried: Tried) -> float:

@@ -29,6 +29,8 @@ class ShownWorkload:
     best: str
     #: of polydl's fastest
     gflops: float | None
+    #: of one invocation; 0 where they aren't known
+    flops: int
     #: how many times as fast polydl is as each peer: value, and the bounds of its 90 % interval
     ratios: Mapping[str, tuple[float, float, float]]
     #: what has no time, and why
@@ -104,6 +106,7 @@ def _workload(name: str, result: Document) -> ShownWorkload:
         timed=timed,
         best=best.name if best is not None else "",
         gflops=result.get("gflops"),
+        flops=int(result.get("flops") or 0),
         ratios={
             peer: (float(ratio["value"]), float(ratio["low"]), float(ratio["high"]))
             for peer, ratio in (result.get("ratios") or {}).items()

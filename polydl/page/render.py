@@ -9,7 +9,7 @@ from typing import Any
 from polydl.errors import MissingComponentError
 from polydl.page import comparison, units, views
 from polydl.page.benchmark import Benchmark, ShownWorkload
-from polydl.page.downloads import document_text, downloads
+from polydl.page.downloads import benchmark_downloads, document_text, downloads
 from polydl.page.figures.canvas import NARROW, WIDE, Width
 from polydl.page.run import Run
 
@@ -125,6 +125,11 @@ def _filled(template: str, **values: Any) -> str:
         significant=units.significant,
     )
     environment.globals.update(
-        views=views, comparison=comparison, downloads=downloads, plural=views.plural, nothing=units.NOTHING
+        views=views,
+        comparison=comparison,
+        downloads=downloads,
+        benchmark_downloads=benchmark_downloads,
+        plural=views.plural,
+        nothing=units.NOTHING,
     )
     return environment.get_template(template).render(**values)

@@ -20,6 +20,7 @@ from polydl.ir.variant import Step, Variant
 from polydl.machine.core import Core
 from polydl.machine.processors import WIDE_CORE
 from polydl.match.product import GemmMatch, NoMatch
+from polydl.plan.breaking_step import breaking_step, step_place
 from polydl.plan.call_sites import CallSite, call_sites
 from polydl.plan.contraction import Contraction, contracted, contractions, with_strides
 from polydl.plan.nest_plan import NestPlan, Plan, loop_bounds
@@ -152,11 +153,14 @@ class Applied:
     def prove(self) -> Applied:
         """Itself, once isl has proved the complete schedule legal and microkernels have taken every size of a call.
 
-        Raises IllegalVariantError with the dependence that is broken and its source lines, or the call that no
-        microkernel takes.
+        Raises IllegalVariantError with the dependence that is broken, its source lines and what breaks it, or with the
+        call that no microkernel takes.
         """
         if self.violations:
-            raise IllegalVariantError(f"variant {self.variant.id} is illegal: {self.violations[0].reason(self.scop)}")
+            broken = self.violations[0]
+            step = breaking_step(self.rewritten, self.variant, broken)
+            reason = broken.reason(self.scop, step_place(step) if step is not None else "")
+            raise IllegalVariantError(f"variant {self.variant.id} is illegal: {reason}")
         proved(self.scop, self.prepared, self.rewritten.dependences)
         for site in self.sites.values():
             if site.rows_overlap:

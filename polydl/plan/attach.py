@@ -50,7 +50,7 @@ def _index_of(plans: Sequence[NestPlan], statement: str) -> int:
     for index, plan in enumerate(plans):
         if statement in plan.nest.statements:
             return index
-    raise IllegalVariantError(f"there is no statement {statement}")
+    raise IllegalVariantError(f"`attach`: there is no statement {statement}")
 
 
 def _check_links(plans: Sequence[NestPlan], steps: Sequence[Attach]) -> None:
@@ -58,21 +58,24 @@ def _check_links(plans: Sequence[NestPlan], steps: Sequence[Attach]) -> None:
     lights = [_index_of(plans, step.statement) for step in steps]
     for step, light in zip(steps, lights, strict=True):
         if lights.count(light) > 1:
-            raise IllegalVariantError(f"the nest of {step.statement} is attached more than once")
+            raise IllegalVariantError(f"`attach`: the nest of {step.statement} is attached more than once")
         if _index_of(plans, step.to) in lights:
-            raise IllegalVariantError(f"{step.statement} can't be attached to {step.to}, which is attached itself")
+            raise IllegalVariantError(
+                f"`attach`: {step.statement} can't be attached to {step.to}, which is attached itself"
+            )
 
 
 def _follower(scop: Scop, heavy: NestPlan, light: NestPlan, step: Attach, position: int) -> tuple[int, NestPlan]:
     """Up to which loop the light nest shares those of the heavy one, and its plan."""
     if light.nest.call is not None:
-        raise IllegalVariantError(f"{step.statement} stands for a call, which would run in each iteration")
+        raise IllegalVariantError(f"`attach`: {step.statement} stands for a call, which would run in each iteration")
     shared = light.nest.depth
     one, other = (scop.statement(nest.nest.statements[0]) for nest in (heavy, light))
     pairs = aligned_loops(one, other, shared)
     same = shared == heavy.nest.depth and light.nest.prefix[:-1] == heavy.nest.prefix[:-1]
     if pairs is None or (shared and not same):
-        raise IllegalVariantError(f"the loops of {step.statement} can't be aligned with those of {step.to}")
+        light_place, heavy_place = (scop.statement(name).place for name in (step.statement, step.to))
+        raise IllegalVariantError(f"`attach`: the loops of {light_place} can't be aligned with those of {heavy_place}")
     writing = [place for place, loop in enumerate(heavy.loops) if loop.iterator in pairs]
     depth = writing[-1] + 1 if writing else 0
     if heavy.microkernel is None:
@@ -92,7 +95,9 @@ def _follower(scop: Scop, heavy: NestPlan, light: NestPlan, step: Attach, positi
             done |= {iterator} if loop.size == 1 else set()
         else:
             if loop.iterator not in ranges:
-                raise IllegalVariantError(f"the first and last iteration of `{loop.name}` depend on other loops")
+                raise IllegalVariantError(
+                    f"`attach`: the first and last iteration of `{loop.name}` depend on other loops"
+                )
             low, high = ranges[loop.iterator]
             prefix.append(loop.last(low, high) if step.place == "last" else loop.first(low, high))
     nest = replace(light.nest, prefix=(*prefix, position))

@@ -11,7 +11,7 @@ from polydl.ir.variant import Variant
 from polydl.plan.attach import attached
 from polydl.plan.nest_plan import NestPlan, Plan, loop_bounds
 from polydl.plan.streaming import streamable
-from polydl.plan.tile import planned_nest
+from polydl.plan.tile import check_vectors, planned_nest
 from polydl.poly.nests import Nest
 
 
@@ -33,6 +33,7 @@ def make_plan(scop: Scop, nests: Sequence[Nest], variant: Variant) -> Plan:
         for nest in nests
     )
     for plan in plans:
+        check_vectors(scop, plan.nest, variant.nest(plan.nest.index))
         allowed = {array.name for array in streamable(scop, nests, plan.nest)} if plan.streamed else set()
         if stray_arrays := set(plan.streamed) - allowed:
             raise IllegalVariantError(

@@ -126,6 +126,10 @@ def rewritten(scop: Scop, rewrites: tuple[RewriteStep, ...], *, numerics: Numeri
         carried = dependences_after(before.scop, last, before.dependences)
     except UnknownNameError as unknown:
         raise IllegalVariantError(f"`{last.json_name}`: there is no {unknown.args[0]}") from unknown
+    except IllegalVariantError as refused_step:
+        if f"`{last.json_name}`" in refused_step.message:
+            raise
+        raise IllegalVariantError(f"`{last.json_name}`: {refused_step.message}") from refused_step
     if len({statement.name for statement in scop.statements}) < len(scop.statements):
         # Everything that isl says of instances goes by the names of their statements.
         raise IllegalVariantError(f"`{last.json_name}` gives two statements the same name")

@@ -9,6 +9,7 @@ from functools import lru_cache
 from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Box
 from polydl.ir.schedule import Loop, Role
+from polydl.ir.scop import Scop
 from polydl.ir.variant import NestSchedule, Tile, UseMicrokernel
 from polydl.plan.nest_plan import NestPlan
 from polydl.poly.nests import Nest
@@ -113,7 +114,7 @@ def planned_nest(nest: Nest, directions: tuple[int, ...], bounds: Box, schedule:
             raise IllegalVariantError(f"the loops over `{loop.name}` must run over large tiles outside small ones")
     generated = tuple(loops[name] for name in order)
     return NestPlan(
-        nest, generated, inner, bounds, kernel, streamed=schedule.streamed, vector_bytes=schedule.vector_bytes
+        nest, generated, inner, bounds, kernel, streamed=schedule.streamed, vector_bytes=schedule.vector_bytes or 0
     )
 
 
@@ -146,4 +147,17 @@ def _check_unrolled(
         raise IllegalVariantError(
             f"{' and '.join(f'`{name}`' for name in names)} of nest {nest.index} have {instances} iterations together, "
             f"and at most {MOST_INSTANCES} can be unrolled"
+        )
+
+
+def check_vectors(scop: Scop, nest: Nest, schedule: NestSchedule) -> None:
+    """Raises IllegalVariantError for vectors of a length that no vector has, and for those that hold no element."""
+    length = schedule.vector_bytes
+    if length is None:
+        return
+    arrays = {access.array for name in nest.statements for access in scop.statement(name).accesses}
+    least = max((scop.array(name).element_bytes for name in arrays), default=1)
+    if length < least or length & (length - 1):
+        raise IllegalVariantError(
+            f"the vectors of nest {nest.index} can't have {length} bytes: give them a power of two, {least} or more"
         )

@@ -1,1 +1,1 @@
-"""Polyhedral analysis with isl: dependences, legality, footprints, counting."""
+"""Polyhedral analysis with isl: dependences, legality, schedules, counting."""

@@ -142,10 +142,13 @@ class Violation:
     #: the parallel loop whose threads break it; None where the order does
     parallel: str | None = None
 
-    def reason(self, scop: Scop) -> str:
-        """What is broken, in words with source lines; ``scop`` has the statements that the dependence is between."""
-        by = f" by running `{self.parallel}` in parallel" if self.parallel else ""
-        return f"{in_words(scop, self.dependence)} is broken{by}"
+    def reason(self, scop: Scop, by: str = "") -> str:
+        """What is broken, in words with source lines; ``scop`` has the statements that the dependence is between.
+
+        ``by`` says what put the instances into an order that breaks it, where that is known.
+        """
+        by = f"running `{self.parallel}` in parallel" if self.parallel else by
+        return f"{in_words(scop, self.dependence)} is broken{f' by {by}' if by else ''}"
 
 
 def in_words(scop: Scop, dependence: Dependence) -> str:

@@ -139,12 +139,14 @@ def console(quiet: bool) -> Console:
 
 
 def print_table(content: Table, screen: Console) -> None:
-    """Its title, the table or as many as it takes for this screen, and its caption."""
-    screen.print(f"\n[bold]{content.title}[/bold]\n", highlight=False)
-    for part in parts(content, screen):
-        screen.print(part)
-    if content.caption:
-        screen.print(content.caption, highlight=False)
+    """Its title, the table or as many as it takes for this screen, and its caption; no line ends with blanks."""
+    with screen.capture() as captured:
+        screen.print(f"\n[bold]{content.title}[/bold]\n", highlight=False)
+        for part in parts(content, screen):
+            screen.print(part)
+        if content.caption:
+            screen.print(content.caption, highlight=False)
+    screen.file.writelines(f"{line.rstrip()}\n" for line in captured.get().splitlines())
 
 
 def result_line(name: str, result: Mapping[str, Any], peers: Sequence[str]) -> str:

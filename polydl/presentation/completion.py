@@ -39,7 +39,7 @@ def plug_ins(group: str, *others: str) -> Complete:
 def _workloads() -> list[str]:
     from polydl.workloads import suite, suites
 
-    return [name for each in suites() for name in suite(each)]
+    return list(dict.fromkeys(name for each in suites() for name in suite(each)))
 
 
 def _suites() -> Sequence[str]:
@@ -57,6 +57,7 @@ def _machines() -> Sequence[str]:
 complete_files = _names(tuple, "file")
 complete_directories = _names(tuple, "dir")
 complete_workloads = _names(_workloads)
+complete_workloads_and_files = _names(_workloads, "file")
 #: A suite may be a file of sizes, and a machine a file that describes it.
 complete_suites = _names(_suites, "file")
 complete_machines = _names(_machines, "file")

@@ -36,6 +36,8 @@ def totals_text(totals: Totals) -> str:
         parts.append(rendered(failures))
     parts.append(_seconds_text(totals))
     what = counted(sum(totals.failures.values()), "failure") if totals.failures else "no failure"
+    if not totals.run and not totals.failures:
+        what = "none: no variant ran"
     parts.append(f"Result    {what}; {counted(wrong, 'variant')} wrong, crashed, hung or not compiled")
     return "\n\n".join(parts)
 

@@ -113,13 +113,17 @@ def generation_text(generation: Generation, seed: int, size: SizeEstimate | None
     """The number of variants that were generated, and the number that exist."""
     legal = counted(len(generation.variants), "legal variant")
     looked = f"of {counted(generation.generated, 'assignment')} looked at"
-    if generation.sampled:
-        sampled = f"Variants  {legal} {looked}, sampled with seed {seed} out of {count(generation.total)}"
-        text = "\n".join(wrapped(sampled, ""))
-        if size is not None:
-            text += f"\n          about {count(size.value)} are legal ({count(size.low)} to {count(size.high)}, 95 %)"
-        return text
-    return f"Variants  {legal} {looked}, which are all"
+    if not generation.sampled:
+        return f"Variants  {legal} {looked}, which are all"
+    sampled = f"sampled with seed {seed}"
+    if generation.legal is not None:
+        every = counted(generation.legal, "legal variant")
+        return "\n".join(wrapped(f"Variants  {count(len(generation.variants))} of all {every}, {sampled}", ""))
+    lines = wrapped(f"Variants  {legal} {looked}, {sampled} out of {counted(generation.forms, 'form')}", "")
+    if size is not None:
+        about = f"about {count(size.value)} are legal ({count(size.low)} to {count(size.high)}, 95 %)"
+        lines += wrapped(f"{about}: forms with each of their parallel and innermost loops", " " * 10)
+    return "\n".join(lines)
 
 
 def _loops(statements: Sequence[Statement], depth: int) -> Iterator[str]:

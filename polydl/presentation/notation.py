@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
+from polydl import durations
 from polydl.ir import counts
 from polydl.ir.kernel import MicrokernelUse
 from polydl.ir.variant import NestSchedule, Variant
@@ -25,12 +26,7 @@ def size(count: int) -> str:
 
 def duration(seconds: float | None) -> str:
     """A time in its largest unit of which there is one or more; ``NOTHING`` for None."""
-    if seconds is None:
-        return NOTHING
-    for unit, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
-        if seconds >= unit:
-            return f"{seconds / unit:.4g} {name}"
-    return f"{seconds * 1e9:.3g} ns"
+    return NOTHING if seconds is None else durations.shown(seconds)
 
 
 def number(value: float | None, digits: int = 4) -> str:

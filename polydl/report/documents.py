@@ -168,7 +168,11 @@ def parse_document(scop: Scop) -> Document:
 def variants_document(
     space: VariantSpace, generation: Generation, machine: Machine, size: SizeEstimate | None = None
 ) -> Document:
-    """The document of ``polydl variants``; ``size`` where not all assignments were looked at."""
+    """The document of ``polydl variants``; ``size`` where legal variants are left out.
+
+    ``legal`` counts those that are listed, ``forms`` shapes with tiles and orders, each of which stands for a variant
+    or more, and ``estimate`` all legal variants: exactly, where all assignments were looked at.
+    """
     return _document(
         {
             "schema": "polydl.variants/1",
@@ -177,9 +181,9 @@ def variants_document(
             "counts": {
                 "generated": generation.generated,
                 "legal": len(generation.variants),
-                "total": generation.total,
+                "forms": generation.forms,
                 "sampled": generation.sampled,
-                "estimate": None if size is None else asdict(size),
+                "estimate": None if size is None else _estimate(size, generation.legal),
             },
             "nests": [
                 {
@@ -195,6 +199,10 @@ def variants_document(
             "variants": [variant_document(variant) for variant in generation.variants],
         }
     )
+
+
+def _estimate(size: SizeEstimate, legal: int | None) -> dict[str, int]:
+    return asdict(size) if legal is None else dict.fromkeys(("value", "low", "high"), legal)
 
 
 def ranking_document(scop: Scop, ranking: Ranking, machine: Machine) -> Document:

@@ -26,6 +26,8 @@ from polydl.system.interruption import INTERRUPTION
 
 #: What is said of a path that no document and no generated text can name.
 NO_TEXT = "the path is not UTF-8 text"
+#: of a document (JSON, TOML, CSV); none that polydl or a person writes comes near
+MOST_BYTES = 64 << 20
 _PREFIX = "polydl-tmp-"
 # What ``tempfile`` appends to a prefix; hexadecimal digits of so many bytes are like it.
 _RANDOM = "[a-z0-9_]{8}"
@@ -168,6 +170,18 @@ def opened(path: Path) -> BufferedReader:
         os.close(descriptor)
         raise OSError(errno.EINVAL, "it is no ordinary file", str(path))
     return open(descriptor, "rb")
+
+
+def text_of(path: Path) -> str:
+    """The text of a document that a user names. Raises OSError, as ``opened``, also for more than ``MOST_BYTES``.
+
+    Raises UnicodeDecodeError for other text than UTF-8.
+    """
+    with opened(path) as file:
+        content = file.read(MOST_BYTES + 1)
+    if len(content) > MOST_BYTES:
+        raise OSError(errno.EFBIG, f"it has more than {MOST_BYTES >> 20} MiB", str(path))
+    return content.decode()
 
 
 @contextmanager

@@ -11,6 +11,7 @@ suites (``data/depthwise_layers.csv``). A suite may be a CSV file of such sizes.
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from pathlib import Path
 from typing import Literal
 
 from polydl.errors import OptionError
+from polydl.system.files import text_of
 from polydl.workloads.layouts import fitting_layout, usual_block
 from polydl.workloads.nests import (
     PRODUCTS,
@@ -242,10 +244,9 @@ def _is_workload(name: str) -> bool:
 
 def _suite_of_file(path: Path) -> tuple[str, ...]:
     try:
-        with open(path, newline="", encoding="utf-8") as file:
-            reader = csv.DictReader(file)
-            reader.fieldnames = [name.strip().lower() for name in reader.fieldnames or ()]
-            columns, rows = set(reader.fieldnames), list(reader)
+        reader = csv.DictReader(io.StringIO(text_of(path), newline=""))
+        reader.fieldnames = [name.strip().lower() for name in reader.fieldnames or ()]
+        columns, rows = set(reader.fieldnames), list(reader)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise OptionError(f"no sizes can be read: {error}", file=str(path), remedy="give a CSV file") from error
     remedy = "give sizes above zero"

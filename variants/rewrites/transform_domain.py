@@ -23,8 +23,10 @@ from polydl.ir.variant import Attach
 from polydl.match.product import PointProduct
 from polydl.match.zero import sets_to_zero
 
-# Bytes from one line of a set of the first cache to the next, and how far from that lines should be. A step must mean
-# the same on every machine, so these are constants of none: 64 sets of 64 bytes, as nearly all first-level caches have.
+# The points of a tile lie no whole multiple of so many bytes apart, nor nearer to one than the second number. These are
+# part of what the steps mean and no fact of one processor, unlike ``Core.same_set_bytes``: a step is applied without a
+# machine, and a variant that is kept must make the same arrays wherever it is read. Where sets recur after a multiple
+# of these bytes, as they do in larger first-level caches, the same padding keeps lines apart.
 _SAME_SET, _APART = 4096, 128
 
 

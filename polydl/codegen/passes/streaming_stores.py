@@ -22,6 +22,7 @@ from polydl.codegen.loop_ir import (
     with_values_of,
 )
 from polydl.codegen.passes.scalar_replacement import is_walked_along, streamed_arrays
+from polydl.codegen.support import STREAMED_BYTES
 from polydl.codegen.values import (
     AddressOf,
     Apply,
@@ -40,8 +41,6 @@ from polydl.codegen.values import (
 
 # Elements that are computed before they are written past the caches: with more, loads wait for stores.
 _MOST_STREAMED = 256
-# Of x86-64, the only processors that emitted C has such stores for.
-_LINE_BYTES = 64
 
 
 @dataclass(frozen=True)
@@ -121,8 +120,8 @@ def _piece(
     streams: list[Node] = []
     for store in streamed:
         array = context.arrays[store.element.array]
-        room = max(length, _LINE_BYTES // array.element_bytes)
-        buffers.append(Declare(array.element, (Variable(store.variable, (room,)),), alignment=_LINE_BYTES))
+        room = max(length, STREAMED_BYTES // array.element_bytes)
+        buffers.append(Declare(array.element, (Variable(store.variable, (room,)),), alignment=STREAMED_BYTES))
         target = AddressOf(substituted(store.element, {loop.iterator: start}))
         size = Binary("*", Linear(((1, end), (-1, start)), 1), SizeOf(store.variable))
         streams.append(Evaluate(Apply("polydl_stream", (target, Name(store.variable), size))))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import re
+import textwrap
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -54,6 +55,12 @@ class Width:
 
 
 WIDE, NARROW = Width("wide", 720), Width("narrow", 336)
+
+
+def in_lines(text: str, columns: int) -> str:
+    """All of a label in lines of at most so many characters; words are broken, at hyphens, only if they are longer."""
+    lines = textwrap.wrap(text, columns, break_long_words=False, break_on_hyphens=False)
+    return "\n".join(part for line in lines for part in textwrap.wrap(line, columns))
 
 
 def drawn(name: str, label: str, width: Width, height: int, paint: Callable[[Axes], Tips]) -> str:

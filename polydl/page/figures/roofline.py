@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from math import exp, log
 from typing import TYPE_CHECKING
 
 from polydl.page import units
-from polydl.page.figures.canvas import Tips, Width, colour, drawn
+from polydl.page.figures.canvas import Tips, Width, colour, drawn, in_lines
 from polydl.page.run import Run, ShownVariant
 
 if TYPE_CHECKING:
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
 
 # Points between a line and its label.
 _ABOVE = 3
+# Pixels beside the axes, of a character of a label, and between two labels.
+_MARGIN, _CHARACTER, _GAP = 75, 7, 4
 
 
 def roofline(run: Run, width: Width) -> str | None:
@@ -59,8 +63,8 @@ def _paint(axes: Axes, run: Run, points: list[tuple[ShownVariant, float, float]]
         # The others have their names beside their times.
         name, rate = max(named, key=lambda build: build[1])
         axes.annotate(
-            name, (right, rate), (-4, _ABOVE), textcoords="offset points", ha="right", color=colour("baseline"),
-            fontsize=11,
+            in_lines(name, 40 if width.narrow else 90), (right, rate), (-4, _ABOVE), textcoords="offset points",
+            ha="right", color=colour("baseline"), fontsize=11,
         )  # fmt: skip
     tips = {}
     best = run.winner.id if run.winner is not None else ""
@@ -94,10 +98,17 @@ def _ceilings(axes: Axes, run: Run, peak: float, left: float, right: float, widt
             continue
         role = "ink" if main else "muted"
         axes.plot([left, knee], [left * slope, peak], color=colour(role), linewidth=2.0 if main else 1.0)
-        if not main:
-            axes.annotate(
-                name, (knee, peak), (0, 4), textcoords="offset points", ha="center", color=colour(role), fontsize=11
-            )
+    threads = "" if width.narrow else f", {run.machine.threads} {'thread' if run.machine.threads == 1 else 'threads'}"
+    peak_name = f"peak {units.gflops(peak)}{threads}"
+    knees = {name: peak / slope for name, slope in slopes.items() if name != "memory" and peak / slope > left}
+    pixels = width.pixels - _MARGIN
+    for label, knee in joined(knees, log(right / left) / pixels).items():
+        # Above that of the peak, if it would run into it.
+        end = log(right / knee) / log(right / left) * pixels - len(label) * _CHARACTER / 2
+        above = 18 if end < len(peak_name) * _CHARACTER + _GAP else 4
+        axes.annotate(
+            label, (knee, peak), (0, above), textcoords="offset points", ha="center", color=colour("muted"), fontsize=11
+        )
     start = max(left, axes.get_ylim()[0] / slopes["memory"])
     middle = start * (ridge / start) ** 0.45
     axes.annotate(
@@ -107,11 +118,30 @@ def _ceilings(axes: Axes, run: Run, peak: float, left: float, right: float, widt
     caches = min(peak / slope for slope in slopes.values())
     axes.plot([max(left, min(caches, ridge)), ridge], [peak, peak], color=colour("muted"), linewidth=1.0)
     axes.plot([ridge, right], [peak, peak], color=colour("ink"), linewidth=2.0)
-    threads = "" if width.narrow else f", {run.machine.threads} {'thread' if run.machine.threads == 1 else 'threads'}"
     axes.annotate(
-        f"peak {units.gflops(peak)}{threads}", (right, peak), (-4, 5), textcoords="offset points", ha="right",
+        peak_name, (right, peak), (-4, 5), textcoords="offset points", ha="right",
         color=colour("ink"), fontsize=11,
     )  # fmt: skip
+
+
+def joined(places: Mapping[str, float], pixel: float) -> dict[str, float]:
+    """Labels with their places on a logarithmic axis; those that would overlap are one, in the middle of theirs.
+
+    ``pixel`` is the logarithm of the ratio of two places that are one pixel apart.
+    """
+    groups: list[list[str]] = []
+    shown: list[tuple[str, float]] = []
+    for name in sorted(places, key=lambda one: places[one]):
+        groups.append([name])
+        shown.append((name, log(places[name])))
+        while len(shown) > 1:
+            (before, left), (behind, right) = shown[-2:]
+            if (right - left) / pixel >= (len(before) + len(behind)) * _CHARACTER / 2 + _GAP:
+                break
+            groups[-2:] = [[*groups[-2], *groups[-1]]]
+            middle = sum(log(places[one]) for one in groups[-1]) / len(groups[-1])
+            shown[-2:] = [(", ".join(groups[-1]), middle)]
+    return {label: exp(place) for label, place in shown}
 
 
 def _plain_ticks(axes: Axes) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
+import re
 from collections.abc import Iterable, Sequence
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from polydl.page import units
-from polydl.page.figures.canvas import Tips, Width, colour, drawn
+from polydl.page.figures.canvas import Tips, Width, colour, drawn, in_lines
 from polydl.page.run import Timed
 
 if TYPE_CHECKING:
@@ -16,6 +17,12 @@ if TYPE_CHECKING:
 # More variants than these would be no figure; the fastest are shown.
 _MOST_VARIANTS = 12
 _BAR, _FRAME = 30, 64
+# Of a bar whose label has further lines, for each of them.
+_LINE = 16
+# Words and commas of a build's name.
+_PARTS = re.compile(r"[^\s,]+|,")
+# A compiler and fewer options than two are no longer than what would stand for them.
+_LEAST_IN_COMMON = 3
 
 
 def times(name: str, bars: Sequence[Timed], best: str, width: Width) -> str | None:
@@ -26,11 +33,14 @@ def times(name: str, bars: Sequence[Timed], best: str, width: Width) -> str | No
     if not bars:
         return None
 
-    def paint(axes: Axes) -> Tips:
-        return _paint(axes, bars, best, width)
+    names = labels(bars, best, width)
 
+    def paint(axes: Axes) -> Tips:
+        return _paint(axes, bars, names, best)
+
+    row = max(_BAR, _LINE * max(name.count("\n") + 1 for name in names) - 2)
     label = f"Times of {name}: " + ", ".join(f"{bar.name} {units.duration(bar.seconds)}" for bar in bars)
-    return drawn(f"times-{name}", label, width, _FRAME + _BAR * len(bars), paint)
+    return drawn(f"times-{name}", label, width, _FRAME + row * len(bars), paint)
 
 
 def shown(timed: Iterable[Timed]) -> list[Timed]:
@@ -50,7 +60,7 @@ def _seconds(timed: Timed) -> float:
     return timed.seconds or 0.0
 
 
-def _paint(axes: Axes, bars: Sequence[Timed], best: str, width: Width) -> Tips:
+def _paint(axes: Axes, bars: Sequence[Timed], names: Sequence[str], best: str) -> Tips:
     scale = units.time_scale(bar.seconds for bar in bars)
     longest = max(_seconds(bar) for bar in bars)
     logarithmic = is_logarithmic(bars)
@@ -77,7 +87,7 @@ def _paint(axes: Axes, bars: Sequence[Timed], best: str, width: Width) -> Tips:
             f"{scale.text(bar.seconds)}", (end, place), (6, 0), textcoords="offset points", va="center",
             color=colour("ink"), fontsize=12, annotation_clip=False,
         )  # fmt: skip
-    axes.set_yticks(range(len(bars)), [_name(bar, best, width) for bar in bars])
+    axes.set_yticks(range(len(bars)), names)
     for text in axes.get_yticklabels():
         text.set_color(colour("ink"))
     axes.invert_yaxis()
@@ -97,11 +107,34 @@ def _paint(axes: Axes, bars: Sequence[Timed], best: str, width: Width) -> Tips:
     return tips
 
 
-def _name(bar: Timed, best: str, width: Width) -> str:
-    if bar.kind == "variant":
-        return f"{'winner ' if bar.name == best else ''}{bar.name[:6] if width.narrow else bar.name}"
-    lines = textwrap.wrap(bar.name, 16 if width.narrow else 30, max_lines=2, placeholder=" …")
-    return "\n".join(lines)
+def labels(bars: Sequence[Timed], best: str, width: Width) -> list[str]:
+    """What stands beside each bar, in lines: all that its name has beyond what all builds of a compiler begin with."""
+    builds: dict[str, list[list[str]]] = {}
+    for bar in bars:
+        if bar.kind != "variant":
+            parts = _PARTS.findall(bar.name)
+            builds.setdefault(parts[0] if parts else "", []).append(parts)
+    common = {compiler: _shared(names) for compiler, names in builds.items()}
+    return [_variant(bar, best, width) if bar.kind == "variant" else _build(bar, common, width) for bar in bars]
+
+
+def _shared(names: Sequence[Sequence[str]]) -> int:
+    """How many parts all the names begin with."""
+    return len(list(takewhile(lambda parts: len(set(parts)) == 1, zip(*names, strict=False))))
+
+
+def _variant(bar: Timed, best: str, width: Width) -> str:
+    return f"{'winner ' if bar.name == best else ''}{bar.name[:6] if width.narrow else bar.name}"
+
+
+def _build(bar: Timed, common: dict[str, int], width: Width) -> str:
+    """The name of a build, or that of a library; ``common`` has how many parts those of a compiler begin with."""
+    parts = list(_PARTS.finditer(bar.name))
+    shared = common[parts[0][0] if parts else ""]
+    text = bar.name
+    if _LEAST_IN_COMMON <= shared < len(parts):
+        text = f"{parts[0][0]} …{bar.name[parts[shared - 1].end() :]}"
+    return in_lines(text, 20 if width.narrow else 36)
 
 
 def _tip(bar: Timed) -> str:

@@ -187,16 +187,20 @@ class Dependences:
         self._table = table
         self._answers: dict[_GroupKey, _Answers] = {}
         self._keys: dict[tuple[int, int, Couples], tuple[Pair, list[_GroupKey]] | None] = {}
+        # By source and target, the pairs of their references that are to the same array.
+        self._pairs: dict[tuple[int, int], list[tuple[int, int]]] = {}
+        for first, one in enumerate(nest.references):
+            for second, other in enumerate(nest.references):
+                if one.array == other.array:
+                    self._pairs.setdefault((one.statement, other.statement), []).append((first, second))
 
     def points(self, schedules: EncodedSchedules) -> tuple[Points, Flags]:
         """All representatives, and [schedule]: whether a search exceeded its limit for it."""
         hard = np.zeros(len(schedules.aligned), dtype=bool)
         parts: list[Points] = []
-        count = len(self._nest.statements)
-        for source in range(count):
-            for target in range(count):
-                for rows, couples in _couplings(schedules, source, target, self._nest):
-                    parts += self._of_rows(schedules, source, target, couples, rows, hard)
+        for source, target in sorted(self._pairs):
+            for rows, couples in _couplings(schedules, source, target, self._nest):
+                parts += self._of_rows(schedules, source, target, couples, rows, hard)
         if not parts:
             levels = schedules.statements[0].levels if schedules.statements else 0
             none, times = np.zeros(0, dtype=np.int64), np.zeros((0, levels), dtype=np.int64)
@@ -242,7 +246,7 @@ class Dependences:
         carrying = loops | ((levels == common) & (source_times.origin < target_times.origin))
         orders: dict[tuple[tuple[int, ...], tuple[int, ...]], _Orders] = {}
         looked_up: dict[_GroupKey, _LookedUp] = {}
-        for first, second in self._references(source, target):
+        for first, second in self._pairs[source, target]:
             known = self._groups(first, second, couples)
             if known is None:
                 continue
@@ -283,16 +287,6 @@ class Dependences:
                 times_of(target_times, schedule, nearest),
                 times_of(target_times, schedule, farthest),
             )
-
-    def _references(self, source: int, target: int) -> Iterator[tuple[int, int]]:
-        references = list(enumerate(self._nest.references))
-        for first, source_reference in references:
-            for second, target_reference in references:
-                if (source_reference.statement, target_reference.statement) == (
-                    source,
-                    target,
-                ) and source_reference.array == target_reference.array:
-                    yield first, second
 
     def _groups(self, first: int, second: int, couples: Couples) -> tuple[Pair, list[_GroupKey]] | None:
         at = first, second, couples

@@ -1,0 +1,38 @@
+"""Which step of an illegal variant breaks a dependence: what a message names."""
+
+from __future__ import annotations
+
+from polydl.errors import AnalysisError, IllegalVariantError
+from polydl.ir.variant import NestStep, RewriteStep, Step, Variant
+from polydl.plan.plan import make_plan
+from polydl.plan.rewriting import RewrittenScop
+from polydl.poly.legality import Violation, violations
+
+
+def breaking_step(rewritten: RewrittenScop, variant: Variant, violation: Violation) -> Step | None:
+    """The first step from which on the order of the loops breaks the dependence; None where no step is known to.
+
+    ``rewritten`` is the scop after the variant's rewrites.
+    """
+    if violation.parallel:
+        return None
+    steps = [step for step in variant.steps if not isinstance(step, RewriteStep)]
+    for count in reversed(range(len(steps))):
+        if _keeps(rewritten, Variant(tuple(steps[:count])), violation):
+            return steps[count]
+    return None
+
+
+def step_place(step: Step) -> str:
+    """A step as messages say it: its name, and the nest that it is a step of."""
+    return f"`{step.json_name}`{f' of nest {step.nest}' if isinstance(step, NestStep) else ''}"
+
+
+def _keeps(rewritten: RewrittenScop, variant: Variant, violation: Violation) -> bool:
+    """Whether the order of the loops after the variant's steps keeps a dependence."""
+    try:
+        schedule = make_plan(rewritten.scop, rewritten.nests, variant).schedule
+        broken = violations(rewritten.scop, schedule, [violation.dependence], reassociate=rewritten.reassociate)
+    except (IllegalVariantError, AnalysisError):
+        return False
+    return all(each.parallel for each in broken)
