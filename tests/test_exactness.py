@@ -272,6 +272,22 @@ def test_other_elements_are_not_applicable(tmp_path: Path) -> None:
     assert "long double" in result.reason
 
 
+def test_a_reason_of_the_compiler_has_no_path_of_a_file_that_is_gone(tmp_path: Path) -> None:
+    """The field needs C++, which has no arrays of variable length as parameters."""
+    (tmp_path / "nest.c").write_text("""\
+void scaled(int n, double y[n][n], const double x[n][n]) {
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j)
+      y[i][j] = x[i][j] / 3.0;
+}
+""")
+    scop = polydl.parse(tmp_path / "nest.c", defines={"n": 8})
+    result = checked(scop, original(scop), tmp_path / "work")
+    assert result.verdict == "not applicable"
+    assert result.reason.startswith("it can't be compiled over the ring: ")
+    assert str(tmp_path) not in result.reason
+
+
 def test_long_texts_and_many_instances_are_estimated_to_take_long() -> None:
     short, long = (case_of(name) for name in ("matmul_relu/c", "conv_relu/libxsmm-winograd-first-after"))
     assert estimated_seconds(parsed(short), generated(short)) < 0.3

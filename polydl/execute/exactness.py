@@ -184,13 +184,19 @@ def _effort(scop: Scop, *, vectors: bool) -> str:
 
 
 def _built(commands: Sequence[Sequence[str]], directory: Path) -> str | None:
-    """Run the compilers, all but the last at the same time; the first error of one that fails, or None."""
+    """Run the compilers, all but the last at the same time; the first error of one that fails, or None.
+
+    It comes without its place, which is in a file that is gone when it is read.
+    """
 
     def compiled(command: Sequence[str]) -> str | None:
         compiler = inside(command, directory) if is_sandboxed() else command
         built = run_in_group(compiler, directory, timeout_seconds=COMPILE_TIMEOUT_SECONDS)
         errors = [line for line in built.stderr.splitlines() if "error" in line] or built.stderr.splitlines()
-        return None if built.returncode == 0 else errors[0] if errors else ""
+        if built.returncode == 0:
+            return None
+        first = errors[0] if errors else ""
+        return first.partition("error: ")[2] or first
 
     *objects, last = commands
     with ThreadPoolExecutor(len(objects)) as pool:
