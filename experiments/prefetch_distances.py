@@ -12,18 +12,17 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from statistics import geometric_mean, median
 from typing import Any
 
 import click
 
-from experiments import json_lines
+from experiments import json_lines, model_constants
 from experiments.in_turns import built, elements, floats, in_turns
 from experiments.tables import markdown
 from polydl import pipeline, workloads
-from polydl.machine import CoreConstant, Machine
+from polydl.machine import Machine
 
 Document = dict[str, Any]
 _DISTANCES = (0, 8, 48)
@@ -39,7 +38,9 @@ _FLAGS = ("-O3", "-march=native", "-ffast-math")
 
 def having(machine: Machine, steps: Sequence[int]) -> Machine:
     """The machine with those distances, in the order of the places."""
-    return replace(machine, constants=(*machine.constants, *map(CoreConstant, PLACES, steps)))
+    for name, distance in zip(PLACES, steps, strict=True):
+        machine = model_constants.having(machine, name, distance)
+    return machine
 
 
 def measured(workload: str, machine: Machine, folder: Path) -> Iterator[Document]:

@@ -19,8 +19,8 @@ import click
 from polydl.commands.output import FAILURE, fail
 from polydl.errors import PolydlError, RecordsWarning, missing_dependency
 from polydl.presentation.options import debug_option
+from polydl.presentation.standard_error import drop_what_fails
 from polydl.system.interruption import EXIT_STATUS, INTERRUPTION
-from polydl.system.standard_error import drop_what_fails
 
 _USER_MISTAKE = 2
 _STANDARD_ERROR = 2
@@ -34,7 +34,7 @@ _FRAMES = 10_000
 
 _OUT_OF_MEMORY = (
     "memory ran out, or a limit of it was met\n"
-    "  remedy: use smaller sizes or fewer variants (--max-variants N), or give the job more memory"
+    "  remedy: use smaller sizes, fewer variants or fewer threads, or give the job more memory"
 )
 # What to write in place of options of earlier versions.
 _INSTEAD = {"--strict-fp": "--numerics strict"}

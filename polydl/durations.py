@@ -16,7 +16,8 @@ def seconds_in(text: str) -> float | None:
 
 def shown(seconds: float) -> str:
     """A time in its largest unit of which there is one or more, of seconds to nanoseconds."""
-    for unit, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us")):
-        if seconds >= unit:
+    for unit, name in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")):
+        # Four digits of less than that would be 1000 of the next unit.
+        if seconds >= unit * 0.99995:
             return f"{seconds / unit:.4g} {name}"
     return f"{seconds * 1e9:.3g} ns"

@@ -158,7 +158,7 @@ def test_vectors_have_a_power_of_two_of_bytes_and_hold_an_element(tmp_path: Path
     scop = parse(tmp_path, PRODUCT.replace("float", element))
     least = {"float": 4, "double": 8}[element]
     with pytest.raises(
-        IllegalVariantError, match=f"can't have {length} bytes: give them a power of two, {least} or more"
+        IllegalVariantError, match=f"can't have {length} bytes: give them a power of two, {least} to 256"
     ):
         apply(scop, Variant((Vectors(1, length),)), ())
     for legal in (least, 16, 32):

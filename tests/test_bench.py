@@ -102,7 +102,7 @@ def test_weights_are_prepared_before_the_timing_if_that_is_asked_for(tmp_path: P
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "name a C file, a --suite"),
+        ([], "name a C file, a workload or a --suite"),
         (["--suite", "resnett"], "did you mean resnet"),
         (["--suite", "foo"], "gemm-paper, polybench"),
         (["--workload", "resnet_3"], "did you mean"),

@@ -416,6 +416,18 @@ def test_a_fault_of_polydl_asks_for_a_report(polydl: Any, matmul: str, monkeypat
         main.main(["parse", matmul, "--debug"], standalone_mode=False)
 
 
+def test_memory_that_ran_out_is_no_fault(polydl: Any, matmul: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def parse(*_: Any, **__: Any) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("polydl.frontend.pet.parse", parse)
+    ended = polydl("parse", matmul)
+    assert ended.status == 1
+    assert "memory ran out" in ended.err
+    assert "use smaller sizes, fewer variants or fewer threads" in ended.err
+    assert "--debug" not in ended.err
+
+
 def test_a_command_that_does_not_exist_is_likened_to_those_that_do(polydl: Any) -> None:
     ended = polydl("optimise", "nest.c")
     assert ended.status == 2

@@ -94,6 +94,10 @@ HEADER_NAMES = {
     "#define polydl_min(a, b) 0": "polydl_min belongs to generated code",
     "static inline void memcpy(int x) {}": "memcpy belongs to the compiler",
     "typedef int polydl_index;": "polydl_index belongs to generated code",
+    "static float polydl;": "polydl belongs to generated code",
+    "void _init(void) {}": "_init belongs to the linker",
+    "int _end;": "_end belongs to the linker",
+    "float __bss_start[4];": "__bss_start belongs to the linker",
     "static float f_release(float x) { return x; }": "f_release belongs to generated code",
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import math
+import os
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -146,6 +147,27 @@ def test_files_of_runs_are_merged(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "30: ok 30" in capsys.readouterr().out
     assert main(["fuzz", "--merge", str(paths[0]), str(paths[0])], standalone_mode=False) == 2
     assert "count twice" in capsys.readouterr().err
+
+
+def test_a_run_without_a_variant_is_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "run.json"
+    fields: dict[str, Any] = {"kind": "polydl fuzz", "version": 1, "seeds": [1], "findings": []}
+    path.write_text(json.dumps(fields | Totals(5).to_json()))
+    assert main(["fuzz", "--merge", str(path)], standalone_mode=False) == 1
+    said = capsys.readouterr().out
+    assert "no variant ran" in said
+    assert "no failure" not in said
+
+
+def test_a_place_where_nothing_can_be_run_is_said_at_the_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = os.statvfs(tmp_path)
+    fields = [*status[:8], status.f_flag | os.ST_NOEXEC, status.f_namemax]
+    monkeypatch.setattr("os.statvfs", lambda _: os.statvfs_result(fields))
+    assert main(["fuzz", "--budget", "1nests", "--out", str(tmp_path / "out")], standalone_mode=False) == 1
+    assert "mounted noexec" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("budget", ["0", "9x", "-3", "nests"])

@@ -63,7 +63,7 @@ ALLOWED = {
     "microkernels": PLUG_INS,
     "ranking": PLUG_INS,
     "variants": PROOFS | PLUG_INS | {"plan", "registry", "rewrite_contract", "vector_functions"},
-    "page": {"errors", "ir", "records"},
+    "page": {"errors", "ir", "records", "system"},
     "fusion": PROOFS | PLUG_INS | {"plan", "model", "rewrite_contract", "variants"},
 }
 SHOWN = {"cli", "commands", "presentation"}

@@ -328,6 +328,7 @@ target_link_libraries(both PRIVATE polydl::conv polydl::sgemm)
     [("two words", "", "no C identifier"), ("", "1", "no C identifier"), ("int", "", "reserved"),
      ("x", "polydl_", "reserved"), ("", "__", "reserved"), ("printf", "", "printf is a name of the C library"),
      ("class", "", "reserved"), ("asm", "", "reserved"), ("ptr", "null", "reserved"), ("typeof", "", "reserved"),
+     ("polydl", "", "reserved"), ("_init", "", "reserved"), ("bss_start", "__", "reserved"),
      ("tanh", "", "of the C library"), ("cpy", "mem", "of the C library"), ("size_t", "", "of the C library")],
 )  # fmt: skip
 def test_names_that_c_or_cpp_can_not_have(name: str, prefix: str, reason: str) -> None:

@@ -297,6 +297,7 @@ KNOWN = {
     ("polydl/codegen/context.py", "_ROUNDING_BYTES"),  # of an instruction set's vectors
     ("polydl/codegen/facts.py", "_MOST_IN_INT"),  # of C's type
     ("polydl/codegen/kept_memory.py", "_LARGE_PAGE"),  # Linux's, asked for and not relied on
+    ("polydl/plan/tile.py", "MOST_VECTOR_BYTES"),  # of any instruction set
     ("polydl/codegen/support.py", "STREAMED_BYTES"),  # what a function of emitted C writes at a time
     ("polydl/models/layout.py", "_MOST_LOCAL_BYTES"),  # on any thread's stack
     ("polydl/plan/tile.py", "PLANS_KEPT"),  # how much is remembered

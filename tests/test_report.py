@@ -386,8 +386,8 @@ def test_the_other_documents_are_json(ranked: Optimization) -> None:
         documents.ranking_document(scop, ranked.ranking, machine),
         documents.analysis_document(ranked.applied(variant), sets, machine),
     ]
-    for document, command in zip(shown, ("parse", "variants", "rank", "analyze"), strict=True):
-        assert document["schema"] == f"polydl.{command}/1"
+    for document, schema in zip(shown, ("parse/1", "variants/2", "rank/1", "analyze/1"), strict=True):
+        assert document["schema"] == f"polydl.{schema}"
         assert document["input"]["digest"] == scop.digest
         assert json.loads(documents.to_text(document)) == document
     assert shown[0]["statements"][1]["loops"][2] == {"name": "k", "first": 0, "last": 39}

@@ -15,7 +15,7 @@ from polydl import pipeline
 from polydl.presentation.nest import generation_text
 from polydl.report.documents import variants_document
 from polydl.variants.decisions import count
-from polydl.variants.estimate import estimated_size
+from polydl.variants.estimate import SizeEstimate, estimated_size, left_out
 from polydl.variants.generation import defaults_beside, generate, variant_of
 from polydl.variants.variant_space import VariantSpace
 
@@ -167,7 +167,12 @@ def test_what_is_said_of_the_size_agrees_however_many_are_asked_for(tmp_path: Pa
     assert f"out of {every.forms} forms {about}: forms with each of their parallel and innermost loops" in texts[0]
     assert texts[1] == f"Variants {legal - 1:,} of all {legal:,} legal variants, sampled with seed 0"
     assert texts[2] == f"Variants {legal:,} legal variants of {legal:,} assignments looked at, which are all"
-    counts = [variants_document(space, each, machine, size)["counts"] for each in (some, cut)]
+    sizes = [left_out(space, each, seed=0) for each in (some, cut, found)]
+    assert sizes == [size, SizeEstimate(legal, legal, legal), None]
+    counts = [
+        variants_document(space, each, machine, known)["counts"]
+        for each, known in zip((some, cut), sizes[:2], strict=True)
+    ]
     assert [each["forms"] for each in counts] == [every.forms] * 2
     assert counts[0]["estimate"] == {"value": size.value, "low": size.low, "high": size.high}
     assert counts[1]["estimate"] == {"value": legal, "low": legal, "high": legal}

@@ -129,6 +129,7 @@ SLOW_IN_THE_MEDIAN = sampled("b", (), (20, 25, 33, 120, 150, 110, 300))
         ([sampled("a", (100,), ()), sampled("b", (), [110] * 25)], "a"),
         ([sampled("a", (100,), ()), sampled("b", (95,), [110] * 24)], "a"),
         ([CERTAIN, sampled("b", (40,), [110] * 24)], "a"),
+        ([CERTAIN, sampled("b", (40,), [110] * 24), sampled("c", (99,), ())], "c"),
         # The best of those that are certain is compared with.
         ([sampled("a", (200, 201, 202), ()), sampled("c", (100, 101, 102), ()), sampled("b", (), [150] * 5)], "c"),
     ],

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 from math import prod, sqrt
 
-from polydl.variants.generation import defaults_beside
+from polydl.variants.generation import Generation, defaults_beside
 from polydl.variants.variant_space import VariantSpace
 
 DRAWS = 300
@@ -51,3 +51,11 @@ def estimated_size(space: VariantSpace, *, seed: int, draws: int = DRAWS) -> Siz
     error = _NORMAL * sqrt(variance)
     low = max(0.0, total - error - unseen)
     return SizeEstimate(round(total + beside), round(low + beside), round(total + error + beside))
+
+
+def left_out(space: VariantSpace, generation: Generation, *, seed: int) -> SizeEstimate | None:
+    """How many legal variants there are where some are left out: exactly where all were looked at, else estimated."""
+    if not generation.sampled:
+        return None
+    legal = generation.legal
+    return estimated_size(space, seed=seed) if legal is None else SizeEstimate(legal, legal, legal)

@@ -42,7 +42,7 @@ class Generation:
 
 
 def generate(space: VariantSpace, *, max_variants: int, seed: int) -> Generation:
-    """Legal variants: all of them if there are at most ``max_variants`` assignments, else a sample.
+    """Legal variants: all of them, or a sample if there are more than ``max_variants`` forms or variants.
 
     Each alternative of the scop gets an even share of what those with a single assignment leave. The same seed gives
     the same variants in the same order.

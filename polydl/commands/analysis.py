@@ -60,6 +60,7 @@ def variants(
     from polydl import pipeline
     from polydl.presentation import nest, results
     from polydl.report import documents
+    from polydl.variants.estimate import left_out
 
     if show is not None and json_path is not None:
         raise OptionError(
@@ -74,7 +75,7 @@ def variants(
         click.echo(pipeline.kernel(space.apply(named), machine.vector_bytes).c, nl=False)
         return 0
     generation = search.generate(space)
-    size = pipeline.estimated_size(space, seed=search.seed) if generation.sampled else None
+    size = left_out(space, generation, seed=search.seed)
     shown = generation.variants if verbose else generation.variants[:_SHOWN_VARIANTS]
     left = len(generation.variants) - len(shown)
     text = "\n".join(

@@ -181,8 +181,8 @@ def bench(
 
 def _files_and_workloads(arguments: Sequence[Path]) -> tuple[list[Path], list[str]]:
     """The arguments that are files, and the names of ready workloads. Raises OptionError for a word that is neither."""
-    from polydl.bench.polybench import is_of_polybench
-    from polydl.workloads import names
+    from polydl.bench.polybench import SUITE, is_of_polybench
+    from polydl.workloads import names, suites
     from polydl.workloads.similar_names import known_workloads
 
     files, ready = [], []
@@ -196,6 +196,8 @@ def _files_and_workloads(arguments: Sequence[Path]) -> tuple[list[Path], list[st
             files.append(path)
         else:
             remedy = f"give the path of a C file, or a workload: {known_workloads(word, names())}"
+            if word in (*suites(), SUITE):
+                remedy = f"write --suite {word}"
             raise OptionError(f"{word} is neither a file nor a workload", remedy=remedy)
     return files, ready
 
@@ -284,7 +286,7 @@ def _workloads(suite_names: tuple[str, ...], names: tuple[str, ...], polybench: 
     ] + list(names)
     if not chosen:
         known = ", ".join((*suites(), SUITE))
-        raise OptionError("there is nothing to measure", remedy=f"name a C file, a --suite ({known}) or a --workload")
+        raise OptionError("there is nothing to measure", remedy=f"name a C file, a workload or a --suite ({known})")
     return list(dict.fromkeys(chosen))
 
 

@@ -22,7 +22,7 @@ _CLEARLY = 1.9
 # Medians that differ by less than _EQUAL after _MANY samples count as equal; a last contender needs _SOME samples.
 _EQUAL, _SOME, _MANY = 0.01, 5, 9
 # Samples that are no accident.
-_FEW = 3
+FEW = 3
 # Times as long as the fastest kernel: one is far behind then.
 FAR_BEHIND = 2.0
 # An invocation of this many seconds gets no warm-up, and the run that was verified counts as a sample.
@@ -219,9 +219,9 @@ def clearly_faster(times: Sequence[float], other: Sequence[float], undisturbed: 
     ``undisturbed`` is shorter than them.
     """
     limit = min(other, default=0.0) / (1 + _PROBE_SPREAD)
-    if len(times) >= _FEW and sorted(times)[_FEW - 1] < limit:
+    if len(times) >= FEW and sorted(times)[FEW - 1] < limit:
         return True
-    return len(other) < _FEW and min(undisturbed, default=math.inf) < limit
+    return len(other) < FEW and min(undisturbed, default=math.inf) < limit
 
 
 def settled(times: Sequence[Sequence[float]]) -> bool:

@@ -191,9 +191,13 @@ def library(
                 kept = _fast_enough(measured, settings)
                 drawn = sampled_shapes(sizes, _DRAWN * shapes, seed + 2)
                 more = _in_doubt(measured, kept, drawn, read, taken)
-            chosen = [code(candidates[name]) for name in kept]
+            chosen, before = [code(candidates[name]) for name in kept], measured
             for number, (shape, scop) in enumerate(more, 1):
                 here = measuring.times(scop, chosen)
+                if failed := [name for name in kept if name not in here]:
+                    # Others can take its place, which were measured at the shapes before these alone.
+                    measured = before.without(failed)
+                    break
                 measured = replace(measured, shapes=(*measured.shapes, shape), times=(*measured.times, here))
                 tell("doubt", number, len(more))
     return chosen_library(nest, product, target, toolchain, measured, settings, read, exported, out)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from operator import index
@@ -62,6 +62,12 @@ class MeasuredShapes:
     #: of each shape, in their order
     times: tuple[Times, ...]
     candidates: Mapping[str, Kernel]
+
+    def without(self, kernels: Collection[str]) -> MeasuredShapes:
+        """The same without these kernels, which failed somewhere else."""
+        times = [{name: seconds for name, seconds in at.items() if name not in kernels} for at in self.times]
+        others = {name: each for name, each in self.candidates.items() if name not in kernels}
+        return MeasuredShapes(self.shapes, tuple(times), others)
 
 
 @dataclass(frozen=True, repr=False)

@@ -14,6 +14,7 @@ from polydl.errors import MachineError
 from polydl.machine.profile import read
 from polydl.machine.system import find
 from polydl.machine.value import Machine
+from polydl.system.files import text_of
 
 _PROFILES = Path(__file__).with_name("profiles")
 
@@ -53,7 +54,7 @@ def machine_elsewhere(name: str, *, threads: int | None = None) -> Machine:
 
 def _read(path: Path) -> Machine:
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = tomllib.loads(text_of(path))
     except OSError as error:
         raise MachineError(
             f"there is no description of a machine: {error.strerror}",

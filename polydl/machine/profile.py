@@ -18,7 +18,7 @@ from polydl.errors import MachineError
 from polydl.machine.core import CONSTANTS
 from polydl.machine.throughput import Throughput
 from polydl.machine.typed import are_names, are_sizes, typed
-from polydl.system.files import writing
+from polydl.system.files import text_of, writing
 
 VERSION = 1
 REMEDY = "run `polydl calibrate` to measure this machine, which takes one to two minutes"
@@ -120,7 +120,7 @@ class Profile:
 def read(path: Path) -> Profile:
     """The profile of a file. Raises MachineError if it is absent, damaged or of another version of the format."""
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = tomllib.loads(text_of(path))
         if table.pop("version", None) != VERSION:
             raise ValueError(f"it is not of version {VERSION} of the format")
         identity = table.pop("identity")

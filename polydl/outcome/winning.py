@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from polydl.execute.rounds import clearly_faster
+from polydl.execute.rounds import FEW, clearly_faster
 from polydl.outcome.baselines import speedup
 
 if TYPE_CHECKING:
@@ -88,7 +88,11 @@ def _comparable(tried: Sequence[Tried], interrupted: bool) -> tuple[list[Tried],
     if certain and one_run:
         best = _samples(min(certain, key=cost))
         uncertain = (each for each in measured if each.measurement.final and not each.measurement.undisturbed)
-        faster = (each for each in uncertain if clearly_faster(_samples(each), best, _undisturbed(each)))
+        # Beside times of several samples, a single one of another candidate proves nothing.
+        alone = all(len(_samples(each)) < FEW for each in certain)
+        faster = (
+            each for each in uncertain if clearly_faster(_samples(each), best, _undisturbed(each) if alone else ())
+        )
         certain = list(faster) or certain
     return certain or measured, cost
 

@@ -12,6 +12,7 @@ from polydl.page.benchmark import Benchmark, is_benchmark, read_benchmark
 from polydl.page.reading import read_run
 from polydl.page.recorded import run_document
 from polydl.page.run import Run
+from polydl.system.files import text_of
 
 REPORT_FILE = "report.json"
 # A page keeps its documents in these elements.
@@ -51,7 +52,7 @@ def latest_report(folder: Path) -> str:
 
 def _document(path: Path) -> dict[str, Any]:
     try:
-        text = path.read_text(encoding="utf-8")
+        text = text_of(path)
         embedded = None if text.lstrip().startswith("{") else _EMBEDDED.search(text)
         document = json.loads(text if embedded is None else embedded[1])
     except (OSError, ValueError) as error:

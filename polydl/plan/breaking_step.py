@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from polydl.errors import AnalysisError, IllegalVariantError
-from polydl.ir.variant import NestStep, RewriteStep, Step, Variant
+from polydl.ir.variant import Interchange, NestStep, RewriteStep, Step, Tile, Variant
 from polydl.plan.plan import make_plan
 from polydl.plan.rewriting import RewrittenScop
 from polydl.poly.legality import Violation, violations
@@ -12,15 +14,25 @@ from polydl.poly.legality import Violation, violations
 def breaking_step(rewritten: RewrittenScop, variant: Variant, violation: Violation) -> Step | None:
     """The first step from which on the order of the loops breaks the dependence; None where no step is known to.
 
-    ``rewritten`` is the scop after the variant's rewrites.
+    ``rewritten`` is the scop after the variant's rewrites. Tiles in front of an interchange of their nest have no order
+    of their own: the interchange gives it.
     """
     if violation.parallel:
         return None
     steps = [step for step in variant.steps if not isinstance(step, RewriteStep)]
     for count in reversed(range(len(steps))):
         if _keeps(rewritten, Variant(tuple(steps[:count])), violation):
-            return steps[count]
+            return _ordering(steps, count)
     return None
+
+
+def _ordering(steps: Sequence[Step], place: int) -> Step:
+    """The interchange behind a tile at a place of the steps, if its nest has one; else the step at the place."""
+    step = steps[place]
+    if not isinstance(step, NestStep) or step.json_name != Tile.json_name:
+        return step
+    of_nest = (each for each in steps[place:] if isinstance(each, NestStep) and each.nest == step.nest)
+    return next((each for each in of_nest if each.json_name == Interchange.json_name), step)
 
 
 def step_place(step: Step) -> str:

@@ -17,6 +17,8 @@ from polydl.poly.nests import Nest
 # The longest loop that may be unrolled, and so the most sums side by side; and all instances in one body.
 MOST_UNROLLED = 16
 MOST_INSTANCES = 512
+# The longest vectors of any instruction set (SVE).
+MOST_VECTOR_BYTES = 256
 # Of the nests of all scops, the plans made last that are remembered.
 PLANS_KEPT = 4096
 
@@ -157,7 +159,8 @@ def check_vectors(scop: Scop, nest: Nest, schedule: NestSchedule) -> None:
         return
     arrays = {access.array for name in nest.statements for access in scop.statement(name).accesses}
     least = max((scop.array(name).element_bytes for name in arrays), default=1)
-    if length < least or length & (length - 1):
+    if not least <= length <= MOST_VECTOR_BYTES or length & (length - 1):
         raise IllegalVariantError(
-            f"the vectors of nest {nest.index} can't have {length} bytes: give them a power of two, {least} or more"
+            f"the vectors of nest {nest.index} can't have {length} bytes: give them a power of two, "
+            f"{least} to {MOST_VECTOR_BYTES}"
         )

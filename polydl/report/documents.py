@@ -175,7 +175,7 @@ def variants_document(
     """
     return _document(
         {
-            "schema": "polydl.variants/1",
+            "schema": "polydl.variants/2",
             "input": _input(space.scop),
             "machine": machine.to_json(),
             "counts": {
@@ -183,7 +183,7 @@ def variants_document(
                 "legal": len(generation.variants),
                 "forms": generation.forms,
                 "sampled": generation.sampled,
-                "estimate": None if size is None else _estimate(size, generation.legal),
+                "estimate": None if size is None else asdict(size),
             },
             "nests": [
                 {
@@ -199,10 +199,6 @@ def variants_document(
             "variants": [variant_document(variant) for variant in generation.variants],
         }
     )
-
-
-def _estimate(size: SizeEstimate, legal: int | None) -> dict[str, int]:
-    return asdict(size) if legal is None else dict.fromkeys(("value", "low", "high"), legal)
 
 
 def ranking_document(scop: Scop, ranking: Ranking, machine: Machine) -> Document:

@@ -11,7 +11,7 @@ _DESCRIPTOR = 2
 class _Dropping(io.FileIO):
     """A file whose disk may be full, or whose reader may be gone: what it doesn't take counts as written."""
 
-    def write(self, data: object, /) -> int:  # type: ignore[override]
+    def write(self, data: object, /) -> int:
         view = memoryview(data)  # type: ignore[arg-type]
         try:
             return super().write(view) or view.nbytes
