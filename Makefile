@@ -46,8 +46,9 @@ optimize: $(INSTALLED) ## install what is missing, then optimize SOURCE (for CAC
 
 install: $(INSTALLED) ## install what is missing: the command is .venv/bin/polydl then
 
+# None of these tests waits for what it starts.
 check: $(INSTALLED_DEV) ## the tests that take seconds and need no compiler
-	$(PYTEST) -m "not native and not slow" $(CHECKED)
+	$(PYTEST) --numprocesses $$(nproc) -m "not native and not slow" $(CHECKED)
 
 test: $(INSTALLED_DEV) ## install what is missing, then run the tests but the slow ones
 	$(PYTEST) -m "not slow"

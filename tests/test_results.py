@@ -143,6 +143,7 @@ def by_size(*cases: tuple[str, str, list[object]]) -> list[ParameterSet]:
         ("2026-11-26-epyc-zen5", "experiments.layers", ["table", DATA / "products-zen5.json.xz"]),
         ("2026-11-26-library", "experiments.library_peers", ["table", DATA / "library-peers-zen5.json.xz"]),
         ("2026-11-30-library", "experiments.library_peers", ["table", DATA / "library-peers-zen4-last-rows.json.xz"]),
+        ("2026-11-30-library", "experiments.library_peers", ["table", DATA / "library-peers-zen4-doubt.json.xz"]),
         ("2026-11-27-library", "experiments.library_peers", ["table", DATA / "library-peers-zen4.json.xz"]),
         ("2026-11-30-library", "experiments.library", ["table", DATA / "library-products-zen4.json"]),
         ("2026-11-27-library", "experiments.library", ["table", DATA / "library-held-out-zen4.json"]),
