@@ -244,6 +244,7 @@ def by_size(*cases: tuple[str, str, list[object]]) -> list[ParameterSet]:
         ("2026-11-26-epyc-zen5", "experiments.budget", ["table", DATA / "budget-zen5.jsonl"]),
         ("2026-11-26-polybench", "experiments.polybench", ["table", DATA / "polybench-large-zen5.json.xz"]),
         ("2026-11-26-polybench", "experiments.polybench", ["table", DATA / "polybench-large-zen5-2.json.xz"]),
+        ("2026-11-26-polybench", "experiments.polybench", ["table", DATA / "polybench-large-zen4.json.xz"]),
         ("2026-11-26-models", "experiments.models", ["table", "--float", DATA / "models-zen5-blocks.jsonl"]),
         ("2026-11-26-models", "experiments.models", ["memory", DATA / "models-zen5-blocks.jsonl"]),
         ("2026-11-26-models", "experiments.models", ["operators", DATA / "models-zen5-blocks.jsonl", "resnet50"]),
