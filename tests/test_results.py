@@ -226,6 +226,8 @@ def by_size(*cases: tuple[str, str, list[object]]) -> list[ParameterSet]:
         ("2026-11-29-models", "experiments.models", ["operators", DATA / "models-xeon-bfloat16.jsonl", "resnet50"]),
         ("2026-11-29-models", "experiments.models", ["memory", DATA / "models-xeon-bfloat16.jsonl"]),
         ("2026-11-30-models-zen4", "experiments.models", ["table", DATA / "mixed-precision-zen4.jsonl"]),
+        ("2026-11-30-models-zen4", "experiments.models", ["table", DATA / "googlenet-bfloat16-zen4.jsonl"]),
+        ("2026-11-30-models-zen4", "experiments.models", ["table", "--least", DATA / "googlenet-bfloat16-zen4.jsonl"]),
         ("2026-11-30-models-zen4", "experiments.models", ["table", "--least", DATA / "mixed-precision-zen4.jsonl"]),
         ("2026-11-30-models-zen4", "experiments.models", ["operators", DATA / "mixed-precision-zen4.jsonl", "vgg16"]),
         ("2026-11-30-models-zen4", "experiments.models", ["memory", DATA / "mixed-precision-zen4.jsonl"]),
