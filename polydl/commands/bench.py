@@ -40,9 +40,6 @@ if TYPE_CHECKING:
     from polydl.bench.ratios import Document
     from polydl.optimization.shards import Shard
 
-# What names of workloads begin with that are made of their sizes.
-_SIZES = ("conv_", "dwconv_", "gemm_")
-
 
 @click.command(cls=CheckedCommand)
 @click.argument(
@@ -183,14 +180,14 @@ def _files_and_workloads(arguments: Sequence[Path]) -> tuple[list[Path], list[st
     """The arguments that are files, and the names of ready workloads. Raises OptionError for a word that is neither."""
     from polydl.bench.polybench import SUITE, is_of_polybench
     from polydl.workloads import names, suites
-    from polydl.workloads.similar_names import known_workloads
+    from polydl.workloads.similar_names import is_of_sizes, known_workloads
 
     files, ready = [], []
     for path in arguments:
         word = str(path)
         if path.is_file() or "." in word or "/" in word:
             files.append(path)
-        elif word in names() or word.startswith(_SIZES) or is_of_polybench(word):
+        elif word in names() or is_of_sizes(word) or is_of_polybench(word):
             ready.append(word)
         elif path.exists():
             files.append(path)

@@ -16,6 +16,11 @@ _PATTERNS = {
 _NOTHING = re.compile(r"[_xsgd]0+(?!\d)", re.ASCII)
 
 
+def is_of_sizes(name: str) -> bool:
+    """Whether a name begins as those do that are made of a workload's sizes."""
+    return name.startswith(tuple(_PATTERNS))
+
+
 def known_workloads(name: str, known: Sequence[str]) -> str:
     """The workloads that are called like it, and how others are named by their sizes."""
     pattern = next((each for kind, each in _PATTERNS.items() if name.startswith(kind)), None)
