@@ -112,7 +112,7 @@ def kernel(
             "}",
         ]
     )
-    interface = Interface(nest.function.name, "")
+    interface = Interface(nest.function.name)
     return KernelSource(
         identity, nest.function.name, c, interface, harness, compile_flags=compile_flags, link_flags=link_flags
     )

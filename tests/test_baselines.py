@@ -24,7 +24,7 @@ from polydl.codegen.parallel_source import asking, own_threads, with_parallel_lo
 from polydl.execute.contract import TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
-from polydl.ir.interface import Interface
+from polydl.ir.interface import Interface, Prototype
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement, Status
 from polydl.optimization.plain_builds import fast_flags, plain_builds
@@ -337,7 +337,7 @@ def test_the_other_compiler_takes_part(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def timed(identity: str, seconds: float, status: Status = "ok") -> Baseline:
-    kernel = KernelSource(identity, "f", "", Interface("f", "void f(void)"), "")
+    kernel = KernelSource(identity, "f", "", Interface("f", Prototype("void f(void)")), "")
     time = seconds if status == "ok" else None
     return Baseline(PlainBuild(identity, kernel, GCC), Measurement(identity, status, seconds_median=time))
 

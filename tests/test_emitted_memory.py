@@ -11,6 +11,7 @@ import pytest
 from golden_code import generated
 from packed_nest import operands, packed_case
 
+from polydl.codegen.kept_memory import SCRATCH
 from polydl.execute.build import build
 from polydl.execute.callable import load
 from polydl.execute.toolchain import Toolchain
@@ -93,7 +94,12 @@ def toolchain() -> Toolchain:
 def output(toolchain: Toolchain, folder: Path, test: str) -> str:
     """What a program prints that runs the statements ``test``."""
     (folder / "packed.c").write_text(generated(packed_case(folder)).c)
-    (folder / "main.c").write_text(COUNTED.replace("TEST", test))
+    return compiled(toolchain, folder, COUNTED.replace("TEST", test))
+
+
+def compiled(toolchain: Toolchain, folder: Path, program: str) -> str:
+    """What a program prints that includes ``packed.c``."""
+    (folder / "main.c").write_text(program)
     command = [str(toolchain.path), *toolchain.flags, "main.c", "-o", "main", "-lm"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -117,6 +123,22 @@ def test_memory_is_kept_between_calls_until_it_is_released(toolchain: Toolchain,
   printf(" %d", is_right());
   printf(" %ld %ld\\n", live, made);"""
     assert output(toolchain, tmp_path, test) == "1 2 0 1 2 4\n"
+
+
+def test_a_program_may_lend_the_memory(toolchain: Toolchain, tmp_path: Path) -> None:
+    lent = f"#define {SCRATCH} lent\n_Thread_local char *lent;\n{COUNTED}"
+    (tmp_path / "packed.c").write_text(generated(packed_case(tmp_path)).c)
+    size = generated(packed_case(tmp_path)).reserved_bytes
+    assert size == 64 * 128 * 4
+    test = f"""
+  printf("%d %ld", is_right(), made);
+  static _Alignas(64) char room[{size} + 1];
+  room[{size}] = 77;
+  lent = room;
+  printf(" %d", is_right());
+  packed_release();
+  printf(" %d %d %ld %d\\n", is_right(), room[{size}], live, in_threads(2));"""
+    assert compiled(toolchain, tmp_path, lent.replace("TEST", test)) == "1 0 1 1 77 0 0\n"
 
 
 @pytest.mark.parametrize("refused", [1, 2])

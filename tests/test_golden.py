@@ -145,7 +145,6 @@ def test_the_variants_finish_their_output_in_every_way() -> None:
         ", ahead)",  # what later calls need
         "_part(",  # the next tile, copied in calls
         "== 0, ",  # the first call on a tile overwrites it
-        "aligned_alloc(",
         "#pragma omp declare simd",  # functions with vectors
         "_mm512_dpbusd_epi32",
         "tdpbf16ps",

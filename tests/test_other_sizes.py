@@ -139,3 +139,24 @@ def test_a_library_takes_the_callers_of_the_source_and_cpp(tmp_path: Path) -> No
     (tmp_path / "c.cpp").write_text('#include "gemm_polydl.h"\n' + calls.format("gemm(5, 7, 3, *c, *a, *b);"))
     compiled("gcc -Wall -Wextra -Werror -fsyntax-only c.c", tmp_path)
     compiled("g++ -Wall -Wextra -Werror -fsyntax-only c.cpp", tmp_path)
+
+
+def test_a_library_of_bfloat16s_takes_callers_without_that_type(tmp_path: Path) -> None:
+    text = """#include <polydl/bfloat16.h>
+void product(int M, int N, int K, float c[M][N], const bfloat16 new[M][K], const bfloat16 b[K][N])
+{
+  for (int i = 0; i < M; ++i)
+    for (int j = 0; j < N; ++j)
+      for (int k = 0; k < K; ++k)
+        c[i][j] += bfloat16_to_float(new[i][k]) * bfloat16_to_float(b[k][j]);
+}
+"""
+    nest, machine = symbolic(text, tmp_path), machine_with(1, 32)
+    form, kernels = usual_candidates(nest, machine)
+    library = unit(nest, form, Leaf(kernels[0].id), {kernels[0].id: kernels[0]}, machine, identity="library")
+    (tmp_path / "product_polydl.h").write_text(header(library.interface))
+    arrays = "float c[5][7];\nunsigned short a[5][3], b[3][7];\n"
+    call = "void f(void) {{ product(5, 7, 3, {}); }}\n"
+    for suffix, compiler, given in (("c", "gcc", "c, a, b"), ("cpp", "g++", "*c, *a, *b")):
+        (tmp_path / f"calls.{suffix}").write_text(f'#include "product_polydl.h"\n{arrays}' + call.format(given))
+        compiled(f"{compiler} -Wall -Wextra -Werror -fsyntax-only calls.{suffix}", tmp_path)

@@ -298,7 +298,7 @@ def test_sizes_and_results_of_the_source_are_kept(tmp_path: Path) -> None:
     kernel = pipeline.kernel(applied, 32)
     assert kernel.interface.prepared is not None
     assert (
-        kernel.interface.prepared.prepare
+        kernel.interface.prepared.prepare.text
         == "void twice_prepare(int n, const float b[n][64], void *prepared)".replace("b[n]", "b[40]")
     )
     check_kernels(tmp_path, scop, [kernel], threads=1)

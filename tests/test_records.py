@@ -52,7 +52,7 @@ def texts(directory: Path, nest: str = NEST) -> list[bytes]:
 @pytest.mark.parametrize("seed", [None, 3])
 def test_what_failed_on_other_data_is_not_known_of_these(tmp_path: Path, status: Status, seed: int | None) -> None:
     """Verdicts of an earlier polydl, which noted no seed, are none of any."""
-    kernel = KernelSource(VARIANT.id, "matmul", "void matmul(void) {}", Interface("matmul", ""), "")
+    kernel = KernelSource(VARIANT.id, "matmul", "void matmul(void) {}", Interface("matmul"), "")
     made = record(status=status, code=code_digest(kernel), seed=seed)
     append(tmp_path, [made])
     scop: Any = SimpleNamespace(digest=NEST)
@@ -65,7 +65,7 @@ def test_what_failed_on_other_data_is_not_known_of_these(tmp_path: Path, status:
 
 @pytest.mark.parametrize("seeds", [(0, 1), (1, 0)])
 def test_what_failed_on_these_data_has_failed_whatever_it_did_on_others(tmp_path: Path, seeds: tuple[int, int]) -> None:
-    kernel = KernelSource(VARIANT.id, "matmul", "void matmul(void) {}", Interface("matmul", ""), "")
+    kernel = KernelSource(VARIANT.id, "matmul", "void matmul(void) {}", Interface("matmul"), "")
     scop: Any = SimpleNamespace(digest=NEST)
 
     def known(seed: int) -> str:

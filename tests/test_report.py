@@ -55,7 +55,7 @@ void scaled(float C[32][24], float A[32][40], float B[40][24], float D[32][40]) 
 
 
 def baseline(identity: str, seconds: float) -> Baseline:
-    kernel = KernelSource(identity, "scaled", "", Interface("scaled", ""), "")
+    kernel = KernelSource(identity, "scaled", "", Interface("scaled"), "")
     toolchain = Toolchain(Path("/usr/bin/gcc"), "gcc", "12.2.0", ("-O3",))
     measurement = Measurement(identity, "ok", seconds_minimum=seconds - 1e-6, seconds_median=seconds, error=0.0)
     return Baseline(PlainBuild(f"gcc -O3 ({identity})", kernel, toolchain), measurement)

@@ -58,7 +58,7 @@ def test_the_cases_are_golden_ones() -> None:
 
 
 def test_every_kernel_has_names_and_symbols_of_its_own() -> None:
-    kernel = KernelSource("id", "nest_v000", "C", Interface("nest_v000", ""), "H", ("-Ia",))
+    kernel = KernelSource("id", "nest_v000", "C", Interface("nest_v000"), "H", ("-Ia",))
     unit = together([(0, kernel), (3, replace(kernel, compile_flags=("-Ib",)))], "nest", "unit")
     lines = unit.c.split("\n")
     for number in (0, 3):

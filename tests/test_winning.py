@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from polydl.execute.toolchain import Toolchain
-from polydl.ir.interface import Interface
+from polydl.ir.interface import Interface, Prototype
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement, Sample, Status, counting
 from polydl.ir.ranking import RankedVariant
@@ -24,7 +24,7 @@ from polydl.records.record import Setting, make_record
 
 def tried(name: str, seconds: float, library: bool = False, *, final: bool = True, status: Status = "ok") -> Tried:
     flags = ("libother.so",) if library else ()
-    kernel = KernelSource(name, "f", "", Interface("f", "void f(void)"), "", link_flags=flags)
+    kernel = KernelSource(name, "f", "", Interface("f", Prototype("void f(void)")), "", link_flags=flags)
     measurement = Measurement(name, status, (Sample(seconds, (1.0, 1.0), False),), seconds_median=seconds, final=final)
     ranked = RankedVariant(Variant(()), WorkingSets((), (), 0, "closed-form"), None, "")
     return Tried(1, ranked, kernel, measurement)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from polydl.codegen.kept_memory import KeptMemory
+from polydl import bfloat16
+from polydl.codegen.kept_memory import SCRATCH, KeptMemory
 from polydl.codegen.team import ALL_THREADS
-from polydl.emitted_names import OTHER_KEYWORDS
 from polydl.errors import UnsupportedConstructError
-from polydl.ir.interface import Clause, Interface, PreparedCalls
+from polydl.ir.interface import Clause, Interface, PreparedCalls, Prototype
 from polydl.ir.scop import Parameter, Scop
 
 _WIDTH = 110
+_BOOL = "_Bool"
+_IN_HEADER = {_BOOL: "bool", bfloat16.ELEMENT: "unsigned short"}
 
 
 @dataclass(frozen=True)
@@ -38,18 +40,41 @@ _WAITING = (
 )
 
 
-def prototype(scop: Scop, exported: str = "", *, sized: bool = True) -> str:
-    """The function's, under its own name or the one that it is exported under.
-
-    Without ``sized`` extents are the numbers that they are made for, also where other parameters give them.
-    """
+def prototype(scop: Scop, exported: str = "") -> Prototype:
+    """The function's, under its own name or the one that it is exported under."""
     function = scop.function
-    parameters = ", ".join(_declared(parameter, sized) for parameter in function.parameters) or "void"
-    return f"{function.return_type} {exported or function.name}({parameters})"
+    return _prototype(scop, function.return_type, exported or function.name, function.parameters)
 
 
-def _declared(parameter: Parameter, sized: bool) -> str:
-    return parameter.sized if sized and parameter.sized else parameter.declaration
+def preparing_prototype(scop: Scop, name: str, buffer: str) -> Prototype:
+    """That of the function that fills a ``buffer``."""
+    return _prototype(scop, "void", name, prepared_parameters(scop), f"void *{buffer}")
+
+
+def running_prototype(scop: Scop, name: str, buffer: str) -> Prototype:
+    """That of the function that uses what a ``buffer`` was filled with."""
+    return _prototype(scop, scop.function.return_type, name, scop.function.parameters, f"const void *{buffer}")
+
+
+def type_in_header(type_: str) -> str:
+    """A type of elements, or one that a function returns, as headers for C and C++ say it."""
+    return _IN_HEADER.get(type_, type_)
+
+
+def _prototype(scop: Scop, returned: str, name: str, parameters: Sequence[Parameter], *others: str) -> Prototype:
+    """``others`` are declarations of parameters behind the source's."""
+
+    def shown(type_: str, declared: Iterable[str]) -> str:
+        return f"{type_} {name}({', '.join([*declared, *others]) or 'void'})"
+
+    in_header = type_in_header(returned)
+    sized = shown(in_header, (each.sized_in_header or each.in_header for each in parameters))
+    return Prototype(
+        shown(returned, (each.sized or each.declaration for each in parameters)),
+        shown(in_header, (each.in_header for each in parameters)),
+        sized if any(each.sized_in_header for each in parameters) else "",
+        _BOOL in (returned, *(scop.array(each.array).element for each in parameters)),
+    )
 
 
 def prepared_parameters(scop: Scop) -> tuple[Parameter, ...]:
@@ -57,26 +82,14 @@ def prepared_parameters(scop: Scop) -> tuple[Parameter, ...]:
     return tuple(each for each in scop.function.parameters if each.array in scop.constants or each.value is not None)
 
 
-def with_buffer(parameters: Sequence[Parameter], buffer: str, *, sized: bool = True) -> str:
-    """C's parameters, with one more for the buffer of prepared constants.
-
-    Without ``sized`` extents are numbers, as in ``prototype``.
-    """
-    return ", ".join([*(_declared(parameter, sized) for parameter in parameters), buffer])
-
-
 def _prepared_calls(scop: Scop, plain: Interface, memory: KeptMemory) -> PreparedCalls | None:
     if not scop.constants:
         return None
     names = {parameter.name for parameter in scop.function.parameters}
     name = "polydl_prepared" if "prepared" in names else "prepared"
-
-    def prototypes(*, sized: bool) -> tuple[str, str]:
-        filled = with_buffer(prepared_parameters(scop), f"void *{name}", sized=sized)
-        taken = with_buffer(scop.function.parameters, f"const void *{name}", sized=sized)
-        return f"void {plain.prepare}({filled})", f"{scop.function.return_type} {plain.run}({taken})"
-
-    return PreparedCalls(*prototypes(sized=True), memory.prepared, prototypes(sized=False))
+    return PreparedCalls(
+        preparing_prototype(scop, plain.prepare, name), running_prototype(scop, plain.run, name), memory.prepared
+    )
 
 
 def interface(
@@ -113,7 +126,6 @@ def interface(
             Clause("Memory", _memory(plain, memory, kept)),
         ),
         _prepared_calls(scop, plain, memory),
-        prototype(scop, exported, sized=False),
     )
 
 
@@ -216,6 +228,10 @@ def _memory(plain: Interface, memory: KeptMemory, kept: Sequence[str]) -> str:
             f"Each calling thread keeps {memory.bytes:,} bytes for its next call, until it ends, calls "
             f"{plain.release}, or the library is closed. If there is no memory, the loops run as they were written."
         )
+        text += (
+            f" Compiled with -D{SCRATCH}=NAME, it takes {sum(memory.arrays):,} bytes from the program's thread-local "
+            "pointer NAME on instead, a multiple of 64."
+        )
         if memory.prepared:
             needed = KeptMemory(memory.reserved).bytes
             text += f" One that calls {plain.run} alone keeps {f'{needed:,} bytes' if needed else 'none'}."
@@ -231,30 +247,17 @@ def _steps(content: Interface) -> list[str]:
     return [
         "/* The same in two steps: the constants are prepared once, in a buffer of the caller's, and used often. */",
         f"size_t {content.prepared_bytes}(void);",
-        *_declarations(content.prepared.prepare, content.prepared.for_cplusplus[0]),
-        *_declarations(content.prepared.run, content.prepared.for_cplusplus[1]),
+        *_declarations(content.prepared.prepare),
+        *_declarations(content.prepared.run),
         "",
     ]
 
 
-def _declarations(prototype: str, for_cplusplus: str) -> list[str]:
-    """The lines that declare a function, whose prototype C++ may take otherwise than C."""
-    plain, other = _for_both(prototype), _for_both(for_cplusplus or prototype)
-    if plain == other:
-        return [f"{plain};"]
-    return ["#ifdef __cplusplus", f"{other};", "#else", f"{plain};", "#endif"]
-
-
-def _for_both(declared: str) -> str:
-    """A prototype of C as C++ takes it, too: parameters that are keywords there get other names."""
-    before, bracket, parameters = re.sub(r"\brestrict ", "", declared).partition("(")
-    words = set(re.findall(r"\w+", declared))
-    for word in words & OTHER_KEYWORDS:
-        name = f"{word}_"
-        while name in words:
-            name += "_"
-        parameters = re.sub(rf"\b{word}\b", name, parameters)
-    return re.sub(r"\b_Bool\b", "bool", f"{before}{bracket}{parameters}")
+def _declarations(declared: Prototype) -> list[str]:
+    """The lines that declare a function, once, or once for C++ and once for C."""
+    if not declared.sized_in_header:
+        return [f"{declared.in_header};"]
+    return ["#ifdef __cplusplus", f"{declared.in_header};", "#else", f"{declared.sized_in_header};", "#endif"]
 
 
 def header(content: Interface) -> str:
@@ -268,8 +271,7 @@ def header(content: Interface) -> str:
             clause.text, _WIDTH, initial_indent=f"{clause.topic:{len(indent)}}", subsequent_indent=indent
         )
     ]
-    declared = _declarations(content.prototype, content.for_cplusplus)
-    has_bool = re.search(r"\bbool\b", " ".join(declared))
+    declared = _declarations(content.prototype)
     lines = [
         f"#ifndef {guard}",
         f"#define {guard}",
@@ -279,7 +281,7 @@ def header(content: Interface) -> str:
         " */",
         "",
         *(["#include <stddef.h>", ""] if content.prepared is not None else []),
-        *(["#ifndef __cplusplus", "#include <stdbool.h>", "#endif", ""] if has_bool else []),
+        *(["#ifndef __cplusplus", "#include <stdbool.h>", "#endif", ""] if content.prototype.has_bool else []),
         "#ifdef __cplusplus",
         'extern "C" {',
         "#endif",

@@ -1,4 +1,8 @@
-"""C of the memory that threads keep from call to call: allocated, found again, and freed in time."""
+"""C of the memory that threads keep from call to call: allocated, found again, and freed in time.
+
+Or lent: compiled with ``-DPOLYDL_SCRATCH=NAME``, a kernel takes it from the thread-local pointer ``NAME`` of its
+caller, who may lend the same bytes to several kernels. What they hold means nothing from one call to the next.
+"""
 
 from __future__ import annotations
 
@@ -31,10 +35,20 @@ static void *polydl_allocated(size_t size)
 }}"""
 
 
+#: names the caller's pointer
+SCRATCH = "POLYDL_SCRATCH"
+
+
 @cache
 def support() -> str:
     """What is the same in all files."""
-    return Path(__file__).with_name("kept_memory.c").read_text(encoding="utf-8").rstrip("\n")
+    lent, own = (
+        Path(__file__).with_name(name).read_text(encoding="utf-8").rstrip("\n")
+        for name in ("lent_memory.c", "kept_memory.c")
+    )
+    return "\n".join(
+        [f"#ifdef {SCRATCH}", processor.for_all(lent), "#else", processor.for_all(_ALLOCATED, own), "#endif"]
+    )
 
 
 @dataclass(frozen=True)
@@ -60,6 +74,11 @@ class KeptMemory:
         return sum(-(-size // _LARGE_PAGE) * _LARGE_PAGE if size >= _LARGE_PAGE else size for size in self.arrays)
 
     @property
+    def reserved_bytes(self) -> int:
+        """What a caller lends for calls that need no prepared array."""
+        return sum(self.reserved)
+
+    @property
     def includes(self) -> tuple[str, ...]:
         """The headers that ``definitions`` need; none if no memory is kept."""
         return ("pthread.h", "stdlib.h", "sys/mman.h") if self.arrays else ()
@@ -72,7 +91,7 @@ class KeptMemory:
         return (
             f"enum {{ polydl_arrays = {len(self.arrays)}, polydl_reserved = {len(self.reserved)} }};",
             f"static const size_t polydl_sizes[polydl_arrays] = {{{sizes}}};",
-            processor.for_all(_ALLOCATED, support()),
+            support(),
         )
 
     def release(self, name: str) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from polydl.codegen import function_text, original, processor
-from polydl.codegen.header import prepared_parameters, prototype, with_buffer
+from polydl.codegen.header import prepared_parameters, preparing_prototype, prototype, running_prototype
 from polydl.codegen.kept_memory import KeptMemory
 from polydl.codegen.unit_names import preparing_name, running_name
 from polydl.ir.interface import Interface
@@ -56,10 +56,10 @@ def two_functions(
     if contents.function != name:
         function = [f"#define {name} {contents.function}", *function, f"#undef {name}"]
     size = f"size_t {contents.prepared_bytes}(void)"
-    prepares = f"void {contents.prepare}({with_buffer(prepared_parameters(scop), f'void *{BUFFER}')})"
-    runs = f"{returned} {contents.run}({with_buffer(scop.function.parameters, f'const void *{BUFFER}')})"
+    prepares = preparing_prototype(scop, contents.prepare, BUFFER).text
+    runs = running_prototype(scop, contents.run, BUFFER).text
     others = [
-        *(f"{each};" for each in (prototype(scop, contents.function), size, prepares, runs)),
+        *(f"{each};" for each in (prototype(scop, contents.function).text, size, prepares, runs)),
         "\n".join([size, "{", f"  return {memory.prepared};", "}"]),
         "\n".join([prepares, "{", "  if (polydl_fits())", f"    {prepare}({', '.join(filled)});", "}"]),
         "\n".join(
@@ -79,13 +79,13 @@ def two_functions(
             *function_text.before(scop),
             *definitions,
             *function_text.OPAQUE,
-            f"static void {prepare}({with_buffer(prepared_parameters(scop), f'void *{BUFFER}')})",
+            f"static {preparing_prototype(scop, prepare, BUFFER).text}",
             "{",
             *(preparing if steps.preparing else []),
             *(f"  (void){each};" for each in filled[-1:] if not steps.preparing),
             "}",
             *function_text.OPAQUE,
-            f"static {returned} {run}({with_buffer(scop.function.parameters, f'const void *{BUFFER}')})",
+            f"static {running_prototype(scop, run, BUFFER).text}",
             *([f"{{{steps.running[0]}"] if memory.prepared else ["{", f"  (void){BUFFER};", steps.running[0]]),
             *steps.running[1:],
             "",

@@ -64,6 +64,7 @@ def generate(applied: Applied, vector_bytes: int, exported: str = "", suffix: st
         link_flags=tuple(dict.fromkeys(flag for kernel in kernels for flag in kernel.link_flags())),
         static_libraries=_static_libraries(kernels),
         microkernels=applied.uses,
+        reserved_bytes=code.memory.reserved_bytes,
         vector_functions=code.vector_functions,
         flushes=code.flushes,
         ingredients=_ingredients(code),

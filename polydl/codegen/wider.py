@@ -69,7 +69,13 @@ def wider(scop: Scop) -> Scop | None:
         return None
     function = scop.function
     parameters = tuple(
-        replace(each, declaration=widened(scop, each.declaration), sized=widened(scop, each.sized))
+        replace(
+            each,
+            declaration=widened(scop, each.declaration),
+            sized=widened(scop, each.sized),
+            in_header=widened(scop, each.in_header),
+            sized_in_header=widened(scop, each.sized_in_header),
+        )
         for each in function.parameters
     )
     return replace(

@@ -113,7 +113,7 @@ def readme(
     ]
     return "\n".join(
         [
-            f"{content.prototype};",
+            f"{content.prototype.text};",
             *_prepared(content),
             "",
             f"was made by polydl. It takes the place of the source's function: include {names['header'].name} and link",
@@ -152,4 +152,5 @@ def _prepared(content: Interface) -> list[str]:
     """The prototypes of the functions for constants."""
     if content.prepared is None:
         return []
-    return [f"size_t {content.prepared_bytes}(void);", f"{content.prepared.prepare};", f"{content.prepared.run};"]
+    prepared = content.prepared
+    return [f"size_t {content.prepared_bytes}(void);", f"{prepared.prepare.text};", f"{prepared.run.text};"]

@@ -65,7 +65,7 @@ def library_with(path: Path, name: str, *, sha256: str = "") -> ctypes.CDLL:
 
 def _missing(library: ctypes.CDLL, function: str) -> str:
     """The instruction set that the library needs and this processor lacks; "" if it lacks none."""
-    name = Interface(function, "").missing
+    name = Interface(function).missing
     if not hasattr(library, name):
         return ""
     ask = library[name]
@@ -107,7 +107,7 @@ class LoadedKernel:
         arrays = {**self._arrays, **self._globals}
         changed = [each for each in arrays if arrays[each].name in self._written]
         self._apart = [(each, other) for each in changed for other in arrays if each != other]
-        releasing = Interface(self.name, "").release
+        releasing = Interface(self.name).release
         self._release = library[releasing] if hasattr(library, releasing) else None
         if self._release is not None:
             self._release.restype, self._release.argtypes = None, []
@@ -166,7 +166,7 @@ class LoadedKernel:
         Raises ArgumentError as a call does, OptionError if the kernel was made without constants, ResourceError where
         memory lacks.
         """
-        contents = Interface(self.name, "")
+        contents = Interface(self.name)
         if not self._constants or not hasattr(self._library, contents.prepare):
             raise OptionError(
                 f"{self.name} was made without constants, so that it prepares none",

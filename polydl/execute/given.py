@@ -71,7 +71,7 @@ def initializing(scop: Scop, initializer: Initializer) -> KernelSource:
         id="initializer",
         function=initializer.function,
         c=defines(scop) + initializer.source,
-        interface=Interface(initializer.function, ""),
+        interface=Interface(initializer.function),
         harness=others + invoking(scop, call),
         compile_flags=compile_flags(of_file),
     )

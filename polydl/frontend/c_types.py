@@ -6,12 +6,13 @@ Runs in the child process that holds libclang.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from clang.cindex import TypeKind
 
 from polydl.bfloat16 import ELEMENT as BFLOAT16
+from polydl.emitted_names import OTHER_KEYWORDS
 from polydl.frontend.facts import DeclaredType
 
 # libclang knows kinds of types that its Python bindings lack, such as 32, `_Float16`; asking for one raised ValueError.
@@ -39,6 +40,8 @@ ELEMENTS = {
 _ARRAYS = (TypeKind.CONSTANTARRAY, TypeKind.VARIABLEARRAY, TypeKind.INCOMPLETEARRAY)
 _FLOATING = (TypeKind.FLOAT, TypeKind.DOUBLE)
 _EXTENT = re.compile(r"\[([^\]]*)\]")
+_WORD = re.compile(r"[A-Za-z_]\w*")
+_RESTRICT = re.compile(r"\brestrict\b ?")
 # Words that the extent of a parameter may have beside its size.
 _IN_BRACKETS = frozenset({"static", "const", "restrict", "volatile"})
 #: of constants of each type of integers that arithmetic is done in, other than int
@@ -119,18 +122,25 @@ def _problem(type_: Any, dimensions: int) -> str:
     return _PROBLEMS.get(type_.kind, f"the type {unqualified}")
 
 
-def declaration(type_: Any, name: str, const: bool = False) -> str:
-    """The declaration of ``name`` with ``type_`` in a prototype, in terms of built-in types."""
+def declaration(type_: Any, name: str, const: bool = False, *, in_header: bool = False) -> str:
+    """The declaration of ``name`` with ``type_`` in a prototype, in terms of built-in types.
+
+    ``in_header`` is for C and C++, which has no ``restrict`` and no ``_Bool``.
+    """
     canonical = type_.get_canonical()
     if canonical.kind in _ARRAYS:
         extent = str(canonical.element_count) if canonical.kind == TypeKind.CONSTANTARRAY else ""
-        return declaration(canonical.element_type, f"{name}[{extent}]", const or canonical.is_const_qualified())
+        const = const or canonical.is_const_qualified()
+        return declaration(canonical.element_type, f"{name}[{extent}]", const, in_header=in_header)
     if canonical.kind == TypeKind.POINTER:
         qualifiers = "const " if canonical.is_const_qualified() else ""
-        qualifiers += "restrict " if canonical.is_restrict_qualified() else ""
+        qualifiers += "restrict " if canonical.is_restrict_qualified() and not in_header else ""
         pointee = canonical.get_pointee().get_canonical()
         inner = f"*{qualifiers}{name}"
-        return declaration(pointee, f"({inner})" if pointee.kind in _ARRAYS else inner)
+        return declaration(pointee, f"({inner})" if pointee.kind in _ARRAYS else inner, in_header=in_header)
+    const = const or canonical.is_const_qualified()
+    if in_header and canonical.kind == TypeKind.BOOL:
+        return f"{'const ' if const else ''}bool {name}"
     spelled = f"const {canonical.spelling}" if const and not canonical.is_const_qualified() else canonical.spelling
     return f"{spelled} {name}"
 
@@ -145,8 +155,34 @@ def sized_declaration(type_: Any, name: str, parameters: Collection[str]) -> str
     return _EXTENT.sub(lambda extent: extent[0] if _names_in(extent[1]) <= known else "[]", text) if given else ""
 
 
+def names_in_header(parameters: Collection[str]) -> dict[str, str]:
+    """What each parameter is called in a header: another name where its own is a keyword of C++ or of C23."""
+    taken, names = set(parameters), {}
+    for name in parameters:
+        shown = name
+        while shown in OTHER_KEYWORDS or (shown != name and shown in taken):
+            shown += "_"
+        taken.add(shown)
+        names[name] = shown
+    return names
+
+
+def sized_in_header(type_: Any, name: str, parameters: Mapping[str, str]) -> str:
+    """``sized_declaration`` as a header has it for C. ``parameters`` says what each is called there."""
+    if not sized_declaration(type_, name, parameters):
+        return ""
+
+    def written(extent: re.Match[str]) -> str:
+        if not _names_in(extent[1]) <= set(parameters):
+            return "[]"
+        words = _WORD.sub(lambda word: parameters.get(word[0], word[0]), extent[1])
+        return f"[{_RESTRICT.sub('', words)}]"
+
+    return _EXTENT.sub(written, _sized(type_.get_canonical(), parameters[name], in_header=True))
+
+
 def _names_in(extent: str) -> set[str]:
-    return set(re.findall(r"[A-Za-z_]\w*", extent)) - _IN_BRACKETS
+    return set(_WORD.findall(extent)) - _IN_BRACKETS
 
 
 def with_numbers(sized: str, fixed: str) -> str:
@@ -158,17 +194,17 @@ def with_numbers(sized: str, fixed: str) -> str:
     return _EXTENT.sub(lambda _: f"[{next(written)}]", sized)
 
 
-def _sized(canonical: Any, name: str, const: bool = False) -> str:
+def _sized(canonical: Any, name: str, const: bool = False, *, in_header: bool = False) -> str:
     if canonical.kind == TypeKind.POINTER and canonical.get_pointee().get_canonical().kind in _ARRAYS:
-        qualifiers = "restrict " if canonical.is_restrict_qualified() else ""
-        return _sized(canonical.get_pointee().get_canonical(), f"(*{qualifiers}{name})")
+        qualifiers = "restrict " if canonical.is_restrict_qualified() and not in_header else ""
+        return _sized(canonical.get_pointee().get_canonical(), f"(*{qualifiers}{name})", in_header=in_header)
     if canonical.kind not in _ARRAYS:
-        return declaration(canonical, name, const)
+        return declaration(canonical, name, const, in_header=in_header)
     inner = canonical.element_type.get_canonical()
     # Of the spelled ``float[M][N]`` the extents of ``float[N]`` are the end.
     written, rest = canonical.spelling, inner.spelling
     outer = written[written.find("[") : len(written) - len(rest[rest.find("[") :] if inner.kind in _ARRAYS else "")]
-    return _sized(inner, f"{name}{outer}", const or canonical.is_const_qualified())
+    return _sized(inner, f"{name}{outer}", const or canonical.is_const_qualified(), in_header=in_header)
 
 
 def literal(value: int, type_: Any) -> str:

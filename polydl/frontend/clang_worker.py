@@ -18,7 +18,7 @@ from clang.cindex import CursorKind, Diagnostic, Index, StorageClass, conf
 
 from polydl.errors import OptionError, PolydlError, SourceError, UnsupportedConstructError
 from polydl.frontend.assignments import assignment_edits
-from polydl.frontend.c_types import declaration, sized_declaration, with_numbers
+from polydl.frontend.c_types import declaration, names_in_header, sized_declaration, sized_in_header, with_numbers
 from polydl.frontend.child import answer
 from polydl.frontend.conversions import conversions
 from polydl.frontend.counters import LIMITS
@@ -210,7 +210,7 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
             check_macros(whole or unit, macros, written, file, partial(parser.parse_in_detail, written, macros))
             taken = excerpt(whole or unit, written, function.spelling, lambda part: parser.parse(part, macros))
             parameters = [parameter.spelling for parameter in function.get_arguments()]
-            sized = [sized_declaration(each.type, each.spelling, parameters) for each in function.get_arguments()]
+            sized = _sized(function, parameters)
             _check_bound(reader, bound, parameters, file)
             declared = [(variable.name, variable.offset) for variable in reader.variables.values()]
             declared += [(macro, -1) for macro in macros]
@@ -350,15 +350,34 @@ def _without_overlaps(edits: list[Edit]) -> list[Edit]:
     return [edit for edit in edits if edit.start == edit.end] + list(chosen.values())
 
 
-def _signature(function: Any, names: list[str], sized: list[str], view: EditedText) -> dict[str, Any]:
-    parameters = []
-    for name, declared, parameter in zip(names, sized, function.get_arguments(), strict=True):
+def _sized(function: Any, names: list[str]) -> list[tuple[str, str]]:
+    """Each parameter with extents as the source writes them: as it stands there, and as a header has it."""
+    shown = names_in_header(names)
+    return [
+        (sized_declaration(each.type, each.spelling, names), sized_in_header(each.type, each.spelling, shown))
+        for each in function.get_arguments()
+    ]
+
+
+def _signature(function: Any, names: list[str], sized: list[tuple[str, str]], view: EditedText) -> dict[str, Any]:
+    parameters, shown = [], names_in_header(names)
+    for name, (declared, declared_in_header), parameter in zip(names, sized, function.get_arguments(), strict=True):
         if not name:
             raise UnsupportedConstructError(
                 "a parameter has no name", line=parameter.location.line, remedy="give every parameter a name"
             )
         fixed = declaration(parameter.type, name)
-        parameters.append((name, fixed, with_numbers(declared, fixed)))
+        in_header = declaration(parameter.type, shown[name], in_header=True)
+        parameters.append(
+            {
+                "name": name,
+                "declaration": fixed,
+                "sized": with_numbers(declared, fixed),
+                "name_in_header": shown[name],
+                "in_header": in_header,
+                "sized_in_header": with_numbers(declared_in_header, in_header),
+            }
+        )
     return {
         "name": function.spelling,
         "return_type": function.result_type.get_canonical().spelling,

@@ -166,6 +166,18 @@ class Directive:
 
 
 @dataclass(frozen=True)
+class DeclaredParameter:
+    """A parameter of the function, as prototypes declare it (``ir.scop.Parameter``)."""
+
+    name: str
+    declaration: str
+    sized: str
+    name_in_header: str
+    in_header: str
+    sized_in_header: str
+
+
+@dataclass(frozen=True)
 class FunctionFacts:
     """The function to read."""
 
@@ -176,8 +188,8 @@ class FunctionFacts:
     offset: int
     #: offsets of the definition's start, of its body behind the brace, and of its end
     extent: tuple[int, int, int]
-    #: (name, declaration, the same with the source's extents where other parameters give them, else "")
-    parameters: tuple[tuple[str, str, str], ...]
+    #: in the order of the signature
+    parameters: tuple[DeclaredParameter, ...]
 
 
 @dataclass(frozen=True)
@@ -232,7 +244,7 @@ class SourceFacts:
                 function["return_type"],
                 function["offset"],
                 (function["extent"][0], function["extent"][1], function["extent"][2]),
-                tuple((name, text, sized) for name, text, sized in function["parameters"]),
+                tuple(DeclaredParameter(**fields) for fields in function["parameters"]),
             ),
             excerpt=Excerpt(
                 tuple(Edit(**edit) for edit in result["excerpt"]["edits"]), tuple(result["excerpt"]["private"])

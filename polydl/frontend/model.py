@@ -412,15 +412,18 @@ class _Builder:
         variables = [variable for variable in self.facts.variables if variable.storage == "parameter"]
         parameters = tuple(
             Parameter(
-                name=name,
-                declaration=declaration,
-                sized=sized,
-                array=name,
+                name=declared.name,
+                declaration=declared.declaration,
+                sized=declared.sized,
+                name_in_header=declared.name_in_header,
+                in_header=declared.in_header,
+                sized_in_header=declared.sized_in_header,
+                array=declared.name,
                 is_pointer=bool(variable.shape.extents),
                 is_const=variable.shape.is_const,
-                value=self.facts.bound.get(name),
+                value=self.facts.bound.get(declared.name),
             )
-            for (name, declaration, sized), variable in zip(facts.parameters, variables, strict=True)
+            for declared, variable in zip(facts.parameters, variables, strict=True)
         )
         return SourceFunction(facts.name, facts.return_type, parameters, self.place.line(facts.offset))
 

@@ -44,7 +44,7 @@ def check_names(
 
     Headers in the directories ``shipped`` are polydl's or the compiler's. Raises SourceError.
     """
-    emitted = Interface(function, "")
+    emitted = Interface(function)
     beside = re.compile(f"{_OWN.pattern}|{emitted.release}|{emitted.missing}")
     linked = re.compile(f"{_LINKED.pattern}|{beside.pattern}")
     for match in _MACRO.finditer(text):

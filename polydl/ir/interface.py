@@ -16,17 +16,29 @@ class Clause:
 
 
 @dataclass(frozen=True)
+class Prototype:
+    """How a function is declared, without a semicolon."""
+
+    #: as its definition in C has it
+    text: str = ""
+    #: for C++, and for C as well where ``sized_in_header`` is ""
+    in_header: str = ""
+    #: for C where it has extents that C++ does not take, such as parameters; "" elsewhere
+    sized_in_header: str = ""
+    #: whether it has the type ``bool`` in headers, which C has from <stdbool.h>
+    has_bool: bool = False
+
+
+@dataclass(frozen=True)
 class PreparedCalls:
     """The two functions that do what the kernel's does, in two steps, and how large the buffer between them is."""
 
-    #: of the function that fills the buffer, as C takes it, without a semicolon
-    prepare: str
-    #: of the function that takes the buffer, likewise
-    run: str
+    #: of the function that fills the buffer
+    prepare: Prototype
+    #: of the function that takes the buffer
+    run: Prototype
     #: of the buffer
     bytes: int
-    #: ``prepare`` and ``run`` as C++ takes them, which has no extents that depend on parameters
-    for_cplusplus: tuple[str, str]
 
 
 @dataclass(frozen=True)
@@ -35,14 +47,12 @@ class Interface:
 
     #: name of the function
     function: str
-    #: of the function, as C takes it, without a semicolon
-    prototype: str
+    #: of the function; those who ask for names alone need none
+    prototype: Prototype = Prototype()
     #: what callers must know, for the header's comment
     clauses: tuple[Clause, ...] = ()
     #: None unless the nest has constants
     prepared: PreparedCalls | None = None
-    #: ``prototype`` as C++ takes it; "" where it is the same
-    for_cplusplus: str = ""
 
     @property
     def prepare(self) -> str:

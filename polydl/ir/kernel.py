@@ -95,6 +95,8 @@ class KernelSource:
     static_libraries: tuple[StaticLibrary, ...] = ()
     #: its calls of microkernels, at most one for a nest
     microkernels: tuple[MicrokernelUse, ...] = ()
+    #: of memory that a call needs beside its arguments, the buffer for what is prepared aside
+    reserved_bytes: int = 0
     #: functions of ``<math.h>`` that are called with whole vectors where the C library can
     vector_functions: tuple[str, ...] = ()
     #: whether instructions may round its results to bfloat16, which take numbers below 1.2e-38 as zeros

@@ -100,6 +100,12 @@ class Parameter:
     value: int | None = None
     #: ``declaration`` with extents as the source writes them, where they depend on other parameters; "" elsewhere
     sized: str = ""
+    #: ``name``, or another where that is a keyword of C++ or C23
+    name_in_header: str = ""
+    #: ``declaration`` for C and C++: of ``name_in_header``, without ``restrict``
+    in_header: str = ""
+    #: ``sized`` for C, of ``name_in_header``; "" where that is
+    sized_in_header: str = ""
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from polydl.codegen import bfloat16_rounding, function_text, processor, team
 from polydl.codegen.conditions import condition_flags
-from polydl.codegen.header import Threads, interface
+from polydl.codegen.header import Threads, interface, type_in_header
 from polydl.codegen.kept_memory import KeptMemory
 from polydl.codegen.original import compile_flags, defines, features, harness
 from polydl.codegen.passes.thread_choice import has_threads
@@ -157,9 +158,9 @@ def _interface(nest: SymbolicNest, plain: Interface, kernels: int, *, packs: boo
     """What callers are told of a function of any size, in place of what they are told of one for known sizes."""
     scop = nest.source
     parameters = [
-        f"{'const ' if each.is_const else ''}{scop.array(each.array).element} *{each.name}"
+        f"{'const ' if each.is_const else ''}{type_in_header(scop.array(each.array).element)} *{each.name_in_header}"
         if scop.array(each.array).extents
-        else each.declaration
+        else each.in_header
         for each in scop.function.parameters
     ]
     ranges = ", ".join(map(str, nest.ranges))
@@ -187,6 +188,8 @@ def _interface(nest: SymbolicNest, plain: Interface, kernels: int, *, packs: boo
         for each in scop.function.parameters
         if each.array in nest.extents or each.array in linear
     )
-    for_cplusplus = f"{scop.function.return_type} {plain.function}({', '.join(parameters)})"
+    in_header = f"{type_in_header(scop.function.return_type)} {plain.function}({', '.join(parameters)})"
+    for_c = plain.prototype.sized_in_header or plain.prototype.in_header
+    declared = replace(plain.prototype, in_header=in_header, sized_in_header="" if for_c == in_header else for_c)
     told = (Clause("Arrays", f"Rows of C: {arrays}."), *clauses)
-    return Interface(plain.function, plain.prototype, told, for_cplusplus=for_cplusplus)
+    return Interface(plain.function, declared, told)

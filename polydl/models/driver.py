@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from polydl.models.kernels import SCRATCH_NAME
 from polydl.models.memory import aligned
 
 _CLOCK = (
@@ -63,8 +64,10 @@ class Driver:
     outputs: tuple[int, ...]
     #: with what is prepared of them
     weights_bytes: int
-    #: of the values between the operators
+    #: of the values between the operators, and of what kernels need beside their arguments
     memory_bytes: int
+    #: where the latter begins
+    scratch_begin: int
     #: what prepares the weights once
     preparing: tuple[DriverCall, ...]
     #: those of the operators, in their order
@@ -105,6 +108,7 @@ class Driver:
                 "#include <time.h>",
                 f'#include "{self.name}.h"',
                 "",
+                f'__attribute__((visibility("hidden"))) _Thread_local char *{SCRATCH_NAME};',
                 "int omp_get_max_threads(void);",
                 "void omp_set_num_threads(int);",
                 *declarations,
@@ -120,7 +124,7 @@ class Driver:
                 "",
                 *self._function(prepare_weights, [each.c for each in self.preparing]),
                 "",
-                *self._function(run, [each.c for each in self.calls]),
+                *self._function(run, [self._scratch, *(each.c for each in self.calls)]),
                 "",
                 *_CLOCK,
                 "",
@@ -130,9 +134,13 @@ class Driver:
         )
 
     @property
+    def _scratch(self) -> str:
+        return f"{SCRATCH_NAME} = polydl_buffer({self.scratch_begin});"
+
+    @property
     def _timed_calls(self) -> list[str]:
         """The calls, each of which stores its time."""
-        lines = ["double begin = polydl_now();"]
+        lines = [self._scratch, "double begin = polydl_now();"]
         for number, each in enumerate(self.calls):
             lines += [each.c, f"seconds[{number}] = polydl_now() - begin;", f"begin += seconds[{number}];"]
         return lines

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: What stands in the C text for the function's name, which is a digest of the text.
 PLACE_OF_NAME = "kernel"
+#: The thread-local pointer to memory that all kernels of a model share, so that it stays in the caches.
+SCRATCH_NAME = "polydl_scratch"
 _AUTOMATIC_PICKS = 4
 _MOST_VARIANTS = 100
 _FLAGS = ("-O3", "-march=native", "-fopenmp", "-c", "-fPIC")
@@ -48,6 +50,8 @@ class KernelOptions:
     numerics: Numerics = DEFAULT_NUMERICS
     #: whether bilinear algorithms may be used
     fewer_products: bool = True
+    #: whether constants are taken to come from memory at each call (``constants_are_cold``)
+    cold_constants: bool = False
     #: a directory of earlier measurements; True for the user's, False for none
     records: str | Path | bool = True
 
@@ -65,6 +69,14 @@ class KernelOptions:
         from polydl.records.store import directory_of
 
         return directory_of(self.records)
+
+
+def constants_are_cold(bytes_: int, machine: Machine) -> bool:
+    """Whether a model with constants of so many bytes finds few of them in the caches when it is called again.
+
+    Half of the last cache is left to its values, and to what kernels make of constants beforehand.
+    """
+    return bool(machine.caches) and bytes_ > machine.caches[-1].bytes // 2
 
 
 @dataclass(frozen=True)
@@ -105,6 +117,8 @@ class OperatorKernel:
     #: size of the buffer that ``<function>_prepare`` fills from the constants, for ``<function>_run`` to be called in
     #: place of the function; 0 where nothing is prepared
     prepared_bytes: int = 0
+    #: of memory that a call needs beside its arguments: from the thread-local pointer ``SCRATCH_NAME`` on
+    scratch_bytes: int = 0
     #: what ``object_line`` makes; empty where it is still to be made
     compiled: bytes = field(default=b"", repr=False)
 
@@ -183,6 +197,7 @@ def _optimized(path: Path, constants: tuple[str, ...], setting: ModelSetting) ->
         microkernel=_self_contained(),
         numerics=options.numerics,
         fewer_products=options.fewer_products,
+        cold="constants" if options.cold_constants else False,
         budget=options.budget,
         records=options.records,
         out=path.parent / "out",
@@ -261,6 +276,7 @@ def _question(path: Path, constants: tuple[str, ...], setting: ModelSetting) -> 
 def _description(result: Optimization) -> dict[str, Any]:
     """What is kept of an optimization beside its files."""
     from polydl.codegen.dealt import without_dealing
+    from polydl.codegen.kept_memory import SCRATCH
     from polydl.emission.linking import lines
     from polydl.emitted_names import emitted_names
     from polydl.plan.step_words import variant_in_words
@@ -272,11 +288,13 @@ def _description(result: Optimization) -> dict[str, Any]:
         line = lines(without_dealing(plain.build.kernel), plain.build.toolchain, names)["object"]
         return {"object_line": line, "seconds": plain.seconds, "choice": f"the loops as they are, {plain.name}"}
     assert best is not None
-    line = lines(best.kernel, toolchain, names)["object"]
+    lent = replace(best.kernel, compile_flags=(*best.kernel.compile_flags, f"-D{SCRATCH}={SCRATCH_NAME}"))
+    line = lines(lent, toolchain, names)["object"]
     words = "; ".join(variant_in_words(result.scop, best.ranked.variant)) or "no step"
     return {
         "object_line": line,
         "seconds": best.measurement.seconds_median,
         "choice": words,
         "prepared_bytes": best.kernel.prepared_bytes,
+        "scratch_bytes": best.kernel.reserved_bytes,
     }

@@ -67,15 +67,17 @@ def write_program(
         chosen = kernels[nest]
         # Behind all values, in the same place for each operator.
         scratch, end = _consecutive(nest.scratch, plan.bytes)
-        memory_bytes = max(memory_bytes, end)
+        memory_bytes = max(memory_bytes, memory.aligned(end))
         calls.append(_call(chosen, operator, graph, layouts, plan, constants[position], scratch, buffers))
         entries.append(_entry(operator, chosen))
+    scratch_bytes = max((kernels[nest].scratch_bytes for nest in lowered.nests), default=0)
     driver = Driver(
         name,
         tuple(graph.elements(value) for value in graph.inputs),
         tuple(graph.elements(value) for value in graph.outputs),
         buffers.end,
-        memory.aligned(max(memory_bytes, 1)),
+        memory.aligned(max(memory_bytes + scratch_bytes, 1)),
+        memory_bytes,
         tuple(buffers.calls),
         tuple(calls),
         threads,

@@ -37,25 +37,7 @@ static inline void polydl_round_above(unsigned short *to, const float *from, lon
 typedef unsigned short bfloat16;
 enum { polydl_arrays = 1, polydl_reserved = 1 };
 static const size_t polydl_sizes[polydl_arrays] = {25088};
-/* for all processors */
-#if defined __STDC_VERSION__ && __STDC_VERSION__ < 201112L
-void *aligned_alloc(size_t alignment, size_t size);
-#endif
-static void *polydl_allocated(size_t size)
-{
-#ifdef MADV_HUGEPAGE
-  const size_t page = 2097152, whole = (size + page - 1) / page * page;
-  if (size >= page) {
-    void *made = aligned_alloc(page, whole);
-    if (made)
-      (void)madvise(made, whole, MADV_HUGEPAGE);
-    return made;
-  }
-#endif
-  return aligned_alloc(64, size);
-}
 /* kept memory */
-/* for this one */
 struct polydl_gemm1_operands { bfloat16 *x0; const float *x1; const float *x2; const bfloat16 *x3; };
 static inline __attribute__((always_inline)) void polydl_gemm1_finished(const float *sums, bfloat16 *x0, const float *x1, const float *x2, const bfloat16 *x3, long rows)
 {

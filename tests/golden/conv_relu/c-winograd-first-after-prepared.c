@@ -14,25 +14,7 @@ static inline int polydl_min(int a, int b) { return a < b ? a : b; }
 static struct polydl_team polydl_team;
 enum { polydl_arrays = 3, polydl_reserved = 2 };
 static const size_t polydl_sizes[polydl_arrays] = {110592, 110592, 147456};
-/* for all processors */
-#if defined __STDC_VERSION__ && __STDC_VERSION__ < 201112L
-void *aligned_alloc(size_t alignment, size_t size);
-#endif
-static void *polydl_allocated(size_t size)
-{
-#ifdef MADV_HUGEPAGE
-  const size_t page = 2097152, whole = (size + page - 1) / page * page;
-  if (size >= page) {
-    void *made = aligned_alloc(page, whole);
-    if (made)
-      (void)madvise(made, whole, MADV_HUGEPAGE);
-    return made;
-  }
-#endif
-  return aligned_alloc(64, size);
-}
 /* kept memory */
-/* for this one */
 static const long polydl_gemm3_offsets_a[2] = {0, 9216};
 static const long polydl_gemm3_offsets_b[2] = {0, 6912};
 typedef float polydl_gemm3_vector16 __attribute__((vector_size(64), aligned(sizeof(float)), may_alias));

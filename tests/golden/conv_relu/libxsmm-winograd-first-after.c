@@ -13,25 +13,7 @@
 static struct polydl_team polydl_team;
 enum { polydl_arrays = 3, polydl_reserved = 3 };
 static const size_t polydl_sizes[polydl_arrays] = {172032, 65536, 172032};
-/* for all processors */
-#if defined __STDC_VERSION__ && __STDC_VERSION__ < 201112L
-void *aligned_alloc(size_t alignment, size_t size);
-#endif
-static void *polydl_allocated(size_t size)
-{
-#ifdef MADV_HUGEPAGE
-  const size_t page = 2097152, whole = (size + page - 1) / page * page;
-  if (size >= page) {
-    void *made = aligned_alloc(page, whole);
-    if (made)
-      (void)madvise(made, whole, MADV_HUGEPAGE);
-    return made;
-  }
-#endif
-  return aligned_alloc(64, size);
-}
 /* kept memory */
-/* for this one */
 typedef void (*polydl_gemm3_function)(
     const float *a, const float *b, float *c, ...);
 polydl_gemm3_function libxsmm_smmdispatch(int m, int n, int k, const int *lda, const int *ldb, const int *ldc,

@@ -12,25 +12,7 @@
 /* transposing copies */
 enum { polydl_arrays = 1, polydl_reserved = 1 };
 static const size_t polydl_sizes[polydl_arrays] = {16896};
-/* for all processors */
-#if defined __STDC_VERSION__ && __STDC_VERSION__ < 201112L
-void *aligned_alloc(size_t alignment, size_t size);
-#endif
-static void *polydl_allocated(size_t size)
-{
-#ifdef MADV_HUGEPAGE
-  const size_t page = 2097152, whole = (size + page - 1) / page * page;
-  if (size >= page) {
-    void *made = aligned_alloc(page, whole);
-    if (made)
-      (void)madvise(made, whole, MADV_HUGEPAGE);
-    return made;
-  }
-#endif
-  return aligned_alloc(64, size);
-}
 /* kept memory */
-/* for this one */
 static const long polydl_gemm2_offsets_a[1] = {0};
 static const long polydl_gemm2_offsets_b[1] = {0};
 typedef float polydl_gemm2_vector8 __attribute__((vector_size(32), aligned(sizeof(float)), may_alias));

@@ -13,25 +13,7 @@
 static struct polydl_team polydl_team;
 enum { polydl_arrays = 1, polydl_reserved = 1 };
 static const size_t polydl_sizes[polydl_arrays] = {65536};
-/* for all processors */
-#if defined __STDC_VERSION__ && __STDC_VERSION__ < 201112L
-void *aligned_alloc(size_t alignment, size_t size);
-#endif
-static void *polydl_allocated(size_t size)
-{
-#ifdef MADV_HUGEPAGE
-  const size_t page = 2097152, whole = (size + page - 1) / page * page;
-  if (size >= page) {
-    void *made = aligned_alloc(page, whole);
-    if (made)
-      (void)madvise(made, whole, MADV_HUGEPAGE);
-    return made;
-  }
-#endif
-  return aligned_alloc(64, size);
-}
 /* kept memory */
-/* for this one */
 /* Products of bfloat16s and bytes, which Intel's matrix extension (AMX) computes, and of floats as sums of them. */
 #ifndef POLYDL_TILES
 #define POLYDL_TILES
