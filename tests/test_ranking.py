@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations
 
@@ -9,9 +10,11 @@ import pytest
 
 from polydl import registry
 from polydl.contracts import Candidate, Ranker
+from polydl.ir.ranking import Ranking
 from polydl.ir.variant import Interchange, Variant
 from polydl.ir.working_sets import WorkingSets
 from polydl.machine import CacheLevel, Machine
+from polydl.ranking.cold_constants import ColdConstants
 from polydl.ranking.cost_model import COST_MODEL, nest_times
 from polydl.ranking.equation_1 import EQUATION_1, cost
 from polydl.ranking.ordering import busiest_share, idle_share, in_units, where_reused
@@ -45,6 +48,7 @@ def candidate(
     iterations: tuple[float, ...] = (8,),
     starts: tuple[int, ...] = (),
     footprint: int = 1 << 40,
+    constant_bytes: int = 0,
 ) -> Candidate:
     return Candidate(
         variant=Variant((Interchange(0, (name,)),)),
@@ -57,6 +61,7 @@ def candidate(
         calls=(0,) * len(cycles),
         flops=10**7,
         footprint=footprint,
+        constant_bytes=constant_bytes,
     )
 
 
@@ -249,3 +254,30 @@ def test_reasons_say_where_data_is_reused(levels: tuple[int, ...], memory: int, 
 def test_units() -> None:
     shown = {size: in_units(size) for size in (0, 999, 1000, 1024, 10_240, 1_023_999, 1 << 30, 1 << 60)}
     assert list(shown.values()) == ["0 B", "999 B", "1.0 KB", "1.0 KB", "10 KB", "1000 KB", "1.0 GB", "1024 PB"]
+
+
+def test_cold_constants_take_the_time_of_reading_them_from_memory() -> None:
+    few, some, many = (
+        candidate(name, cycles=(cycles,), constant_bytes=size)
+        for name, cycles, size in (("few", 3e6, 1000), ("some", 2e6, 500_000), ("many", 2e6, 20_000_000))
+    )
+    assert names(COST_MODEL, few, some, many) == ["many", "some", "few"]
+    assert names(ColdConstants(COST_MODEL), few, some, many) == ["some", "few", "many"]
+    warm, cold = COST_MODEL.rank([some], MACHINE), ColdConstants(COST_MODEL).rank([some], MACHINE)
+    added = [(one.score or 0.0) - (other.score or 0.0) for one, other in zip(cold.entries, warm.entries, strict=True)]
+    assert added == pytest.approx([500_000 / (4 * MACHINE.memory_bandwidth_bytes_per_second)])
+    assert cold.entries[0].reason.endswith("; 488 KB of constants from memory")
+
+
+def test_a_ranker_without_scores_keeps_its_order_with_cold_constants() -> None:
+    class Alphabet:
+        name = "alphabet"
+
+        def rank(self, candidates: Sequence[Candidate], machine: Machine) -> Ranking:
+            ranking = COST_MODEL.rank(candidates, machine)
+            entries = sorted(ranking.entries, key=lambda entry: str(entry.variant.steps))
+            return Ranking(self.name, tuple(replace(each, score=None) for each in entries))
+
+    given = [candidate("b", constant_bytes=1), candidate("c"), candidate("a", constant_bytes=1 << 30)]
+    expected = Alphabet().rank(given, MACHINE)
+    assert ColdConstants(Alphabet()).rank(given, MACHINE) == expected

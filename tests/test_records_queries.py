@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from records_by_hand import OTHER, SETTING, VARIANT, record
 
-from polydl.ir.interface import Interface
+from polydl.ir.interface import Interface, Prototype
 from polydl.ir.kernel import KernelSource
 from polydl.records.queries import Criteria, best, latest, select, summaries, to_csv
 from polydl.records.record import code_digest
@@ -26,6 +26,7 @@ def test_another_setting_is_another_key() -> None:
         {"libraries": (("libxsmm", "1.18"),)},
         {"numerics": "strict"},
         {"cold": True},
+        {"cold": "constants"},
     ]
     others = [record(setting=replace(SETTING, **change)) for change in changes]
     assert len(latest([record(), *others, record(code="other")])) == len(changes) + 2
@@ -75,7 +76,9 @@ def test_csv_holds_a_row_for_each_record() -> None:
 
 def test_code_is_known_by_what_is_compiled() -> None:
     def kernel(c: str, **others: Any) -> KernelSource:
-        return KernelSource(id="a", function="f", c=c, interface=Interface("f", "void f(void)"), harness="", **others)
+        return KernelSource(
+            id="a", function="f", c=c, interface=Interface("f", Prototype("void f(void)")), harness="", **others
+        )
 
     plain = code_digest(kernel("void f(void) { }\n", link_flags=("/a/libx.so",)))
     assert plain == code_digest(kernel("/* today */ void f(void)\n{ } // end\n", link_flags=("/b/libx.so",)))

@@ -34,6 +34,7 @@ from polydl.commands.variant import (
     variant_option,
 )
 from polydl.errors import OptionError
+from polydl.ir.cold import Cold
 from polydl.presentation.checked_command import CheckedCommand
 from polydl.presentation.numbers import FiniteRange
 from polydl.presentation.option_values import OUT, Detail, SearchOptions, Source, Target
@@ -106,6 +107,11 @@ class _Output:
         help="Give up on a candidate that takes longer for one run.",
     ),
     cold_option,
+    click.option(
+        "--cold-constants",
+        is_flag=True,
+        help="Time with constants (--constant) flushed from the caches before each invocation.",
+    ),
     variant_option,
     click.option(
         "--budget",
@@ -147,6 +153,7 @@ def optimize(
     timeout: float,
     compiler: str | None,
     cold: bool,
+    cold_constants: bool,
     variant: str | None,
     budget: str | None,
     strategy: str,
@@ -179,12 +186,13 @@ def optimize(
         from polydl.page.render import require
 
         require()
+    flushed: Cold = cold or ("constants" if cold_constants else False)
     output = _Output(out, json_path, html_path, detail.quieter(json_path))
     job = _Job(
         source, target, search,
         options={
             "ranker": ranker, "top_k": None if everything else top_k, "run": not no_run, "compiler": compiler,
-            "timeout_seconds": timeout, "cold": cold, "fresh": fresh, "fuse": not no_fusion,
+            "timeout_seconds": timeout, "cold": flushed, "fresh": fresh, "fuse": not no_fusion,
             "calibrate": not no_calibration, "budget": limit, "strategy": strategy,
             "name": name, "prefix": prefix, "march": march, "shard": shard,
         },
@@ -198,7 +206,7 @@ def optimize(
     digest: str | None = None
     if not no_run:
         machine = target.machine()
-        shown = {"top_k": top_k, "all": everything, "ranker": ranker, "timeout": timeout, "cold": cold}
+        shown = {"top_k": top_k, "all": everything, "ranker": ranker, "timeout": timeout, "cold": flushed}
         shown |= {"budget": budget, "strategy": strategy, "name": name, "prefix": prefix, "march": march}
         shown |= {"shard": None if shard is None else str(shard)}
         digest = question(

@@ -40,6 +40,8 @@ class Candidate:
     flops: int
     #: Bytes of all arrays that the nests use.
     footprint: int
+    #: Bytes of constants, and of what is prepared of them, that a run reads.
+    constant_bytes: int = 0
     #: Families of the variant's rewrites (``polydl.ir.families``).
     families: frozenset[str] = frozenset()
 

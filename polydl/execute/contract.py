@@ -10,6 +10,7 @@ from typing import Any, Literal, Protocol
 
 from polydl.errors import OptionError
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.cold import Cold
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement, Sample, Status
 from polydl.ir.scop import Scop
@@ -41,8 +42,8 @@ class TimingPolicy:
     budget_seconds: float = 20.0
     #: of one invocation
     timeout_seconds: float = 30.0
-    #: whether arrays are flushed from the caches before every timed invocation
-    cold: bool = False
+    #: what is flushed from the caches before every timed invocation
+    cold: Cold = False
     #: where an invocation of the original takes half a second or more, measuring takes as long as so many of them at
     #: most, and ``LONG_EXTRA_SECONDS``; 0 for no such limit
     most_originals: int = 0

@@ -19,6 +19,7 @@ from polydl.element_types import element_dtype, is_floating, numbers
 from polydl.execute.arrays import Buffer, Data
 from polydl.execute.comparison import compare, distances, first_not_finite, mark_noise, store
 from polydl.execute.sampling import MOST_COLD_REPEATS, MOST_REPEATS, Reply, TimingSampler, serve
+from polydl.ir.cold import Cold
 from polydl.native import runtime
 from polydl.system.sandbox import limit
 
@@ -172,7 +173,7 @@ class Worker:
         arrays = mark_noise(self._arrays(), self._data, Path(path), offsets, elements, most, Path(marks))
         return {"arrays": [asdict(each) for each in arrays]}
 
-    def calibrate(self, minimum_seconds: float, warmup: int, cold: bool) -> Reply:
+    def calibrate(self, minimum_seconds: float, warmup: int, cold: Cold) -> Reply:
         """See ``TimingSampler.calibrate``."""
         most = MOST_COLD_REPEATS if cold else MOST_REPEATS
         # Values that leave their range within few invocations are made anew before the next ones.
@@ -181,7 +182,7 @@ class Worker:
             minimum_seconds, most, lambda repeats: self._sample(repeats, warmup, cold), most_cost
         )
 
-    def sample(self, repeats: int, warmup: int, cold: bool) -> Reply:
+    def sample(self, repeats: int, warmup: int, cold: Cold) -> Reply:
         """See ``TimingSampler.sample``."""
         return self._sampler.sample(repeats, lambda repeats: self._sample(repeats, warmup, cold))
 
@@ -206,7 +207,7 @@ class Worker:
     def _invocations(self, count: int) -> float:
         return float(self._time(self._invoke, self._arguments, count))
 
-    def _sample(self, repeats: int, warmup: int, cold: bool) -> float:
+    def _sample(self, repeats: int, warmup: int, cold: Cold) -> float:
         """Total seconds of the timed invocations, on values of ordinary magnitude as far as the nest allows."""
         total, done, fresh = 0.0, 0, False
         while done < repeats:
@@ -214,10 +215,12 @@ class Worker:
             if self._batch < MOST_REPEATS and not fresh:
                 self._refill(self._outputs)
                 fresh = True
-            if not cold:
+            # What one invocation leaves in the caches is there for the next, but for what is flushed.
+            if not cold or (cold == "constants" and (done == 0 or fresh)):
                 self._warm(warmup)
             if cold:
-                for buffer in self._buffers:
+                constants = [self._buffers[stream] for stream in self._data.constant]
+                for buffer in constants if cold == "constants" else self._buffers:
                     self._flush(buffer.address, buffer.values.nbytes)
                 if self._prepared[1]:
                     self._flush(*self._prepared)

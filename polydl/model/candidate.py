@@ -7,6 +7,7 @@ from itertools import compress
 
 from polydl.contracts import Candidate
 from polydl.contracts.first_cache import waiting_cycles
+from polydl.ir.scop import Scop
 from polydl.ir.working_sets import WorkingSets
 from polydl.machine import Machine
 from polydl.model.calls import call_cycles, register_block
@@ -68,8 +69,17 @@ def predicted_candidate(applied: Applied, working_sets: WorkingSets, machine: Ma
         ),
         flops=left.flops,
         footprint=footprint,
+        constant_bytes=_constant_bytes(left, prepared.bytes),
         families=families(applied.variant.rewrites),
     )
+
+
+def _constant_bytes(running: Scop, prepared_bytes: int) -> int:
+    """What a run reads of constants, without the statements that prepare them, and of the buffer that they fill."""
+    if not running.constants:
+        return 0
+    read = {access.array for statement in running.statements for access in statement.reads}
+    return prepared_bytes + sum(running.array(name).bytes for name in read.intersection(running.constants))
 
 
 def _vector_elements(applied: Applied, nest: NestPlan, machine: Machine) -> int:

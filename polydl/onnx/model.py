@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from polydl.errors import ExecutionError
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.machine import Machine
 from polydl.models.graph import Array
-from polydl.models.kernels import KernelOptions
+from polydl.models.kernels import KernelOptions, constants_are_cold
 from polydl.models.loaded import LoadedModel, copied
 from polydl.models.mixed_precision import in_mixed_precision
 from polydl.models.optimized_kernels import KnownKernels
@@ -97,6 +98,8 @@ def optimize(
     shapes = input_shapes(stored, inputs)
     graph = graph_of(shaped(stored, shapes), stored.path)
     machine = Machine.detect(threads=threads)
+    cold = constants_are_cold(sum(each.nbytes for each in graph.constants.values()), machine)
+    options = replace(options, cold_constants=cold)
     kernels = KnownKernels(machine, options, progress)
     lowered = lower(in_mixed_precision(with_values_of(graph, value_type), kernels))
     folder = own_directory()

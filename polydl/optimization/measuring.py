@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from polydl.errors import IllegalVariantError, RecordsError
 from polydl.execute.contract import SAMPLE_SECONDS, Batch, Executor, Finished, Progress, TimingPolicy
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.cold import Cold
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement, Sample
 from polydl.ir.ranking import RankedVariant
@@ -62,7 +63,7 @@ def best_peak(machine: Machine, measured: Measured | None) -> float:
     return max(probes, default=machine.peak_gflops)
 
 
-def timing_policy(timeout_seconds: float, *, cold: bool, limited: bool) -> TimingPolicy:
+def timing_policy(timeout_seconds: float, *, cold: Cold, limited: bool) -> TimingPolicy:
     """How candidates of a nest are timed; where ``limited``, those of one that takes long are measured a few times."""
     return TimingPolicy(
         rounds=_MOST_ROUNDS,

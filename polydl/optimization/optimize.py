@@ -17,6 +17,7 @@ from polydl.emitted_names import Naming
 from polydl.errors import OptionError, RecordsWarning
 from polydl.execute.contract import Executor
 from polydl.frontend.data import with_data
+from polydl.ir.cold import Cold, cold_of
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, numerics_level
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Variant
@@ -75,7 +76,7 @@ def optimize(
     with_unfused: bool = False,
     compiler: str | None = None,
     timeout_seconds: float = 60.0,
-    cold: bool = False,
+    cold: Cold = False,
     out: str | Path | None = None,
     defines: Mapping[str, str | int] | None = None,
     constant: Sequence[str] = (),
@@ -140,7 +141,7 @@ def optimize(
     * ``shard``: ``2/4`` runs this part of the picks and nothing further; together the parts run all picks
     * ``run``: False stops after ranking
     * ``timeout_seconds``: for one run of a candidate
-    * ``cold``: whether caches are empty when a run begins
+    * ``cold``: whether caches are empty when a run begins; with ``"constants"``, they hold all but those
 
     What is kept:
 
@@ -159,7 +160,7 @@ def optimize(
     on with what was measured.
     """
     clock = Clock()
-    seed, max_variants, cold = seed_of(seed), whole("max_variants", max_variants, 1), bool(cold)
+    seed, max_variants, cold = seed_of(seed), whole("max_variants", max_variants, 1), cold_of(cold)
     timeout_seconds = seconds_of("timeout_seconds", timeout_seconds)
     variants = listed("variants", variants, Variant)
     constant, pins = listed("constant", constant, str), listed("pins", pins, str)
@@ -167,6 +168,10 @@ def optimize(
         of_type("workload", workload, str, remedy="the nest's name in the records, such as resnet_03, or None")
     limit, part = limit_and_part(budget, shard, strategy, given=bool(variants))
     chosen_ranker = ranker_named(ranker)
+    if cold == "constants":
+        from polydl.ranking.cold_constants import ColdConstants
+
+        chosen_ranker = ColdConstants(chosen_ranker)
     if top_k is not None:
         top_k = whole("top_k", top_k, 1, remedy="at least 1, or None to run all variants")
     selection = Selection(top_k or 0, bool(variants), bool(pins), with_unfused, part, limit, strategy, seed)

@@ -7,8 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from polydl.errors import OptionError
+from polydl.ir.cold import Cold
 from polydl.records.record import Record
 from polydl.records.store import read
+
+_CACHES: Mapping[Cold, str] = {
+    False: "warm",
+    True: "flushed before each invocation",
+    "constants": "without constants, which are flushed before each invocation",
+}
 
 
 def run_document(directory: Path, run: str) -> dict[str, Any]:
@@ -67,7 +74,7 @@ def _document(records: Sequence[Record]) -> dict[str, Any]:
             "compiler": setting.compiler,
             **dict(setting.libraries),
             "polydl": first.polydl,
-            "caches": "flushed before each invocation" if setting.cold else "warm",
+            "caches": _CACHES[setting.cold],
             "run": first.run,
         },
     }

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from polydl.ir.cold import Cold
 from polydl.presentation.notation import (
     NOTHING,
     counted,
@@ -23,6 +24,8 @@ from polydl.presentation.tables import rendered, table
 from polydl.records.queries import RecordSummary, to_json
 from polydl.records.record import Record
 from polydl.records.store import Damage
+
+_COLD: Mapping[Cold, str] = {False: "", True: " cold", "constants": " cold constants"}
 
 if TYPE_CHECKING:
     from polydl.learning.replay import Replayed
@@ -42,7 +45,7 @@ def summaries_table(summaries: Sequence[RecordSummary]) -> str:
         rows.add_row(
             summary.nest,
             summary.workload or summary.function,
-            f"{summary.setting.threads}{' cold' if summary.setting.cold else ''}",
+            f"{summary.setting.threads}{_COLD[summary.setting.cold]}",
             duration(seconds),
             number(best.gflops if best is not None else None),
             f"{plain / seconds:.2f}" if plain and seconds else NOTHING,

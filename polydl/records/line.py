@@ -15,6 +15,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from polydl.errors import OptionError, RecordsError
+from polydl.ir.cold import Cold
 from polydl.ir.measurement import Accuracy, Sample, Status
 from polydl.ir.numerics import Numerics
 from polydl.ir.variant import Variant
@@ -51,7 +52,7 @@ class _Setting(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     threads: Annotated[int, Meta(ge=1, le=_MOST)]
     compiler: str
     libraries: dict[str, str]
-    cold: bool
+    cold: Cold
     numerics: Numerics | UnsetType = UNSET
     #: of version 1, in place of ``numerics``
     strict_fp: bool | UnsetType = UNSET

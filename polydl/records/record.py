@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from typing import Any, Literal
 
 from polydl.c_tokens import one_blank_apart
+from polydl.ir.cold import Cold
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Accuracy, Measurement, Sample, Status
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
@@ -37,8 +38,8 @@ class Setting:
     libraries: tuple[tuple[str, str], ...] = ()
     #: what variants could do to sums and products
     numerics: Numerics = DEFAULT_NUMERICS
-    #: whether caches were flushed before each invocation
-    cold: bool = False
+    #: what was flushed from the caches before each invocation
+    cold: Cold = False
 
     @property
     def digest(self) -> str:

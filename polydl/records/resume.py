@@ -10,6 +10,7 @@ from pathlib import Path
 from polydl.errors import RecordsError, ResourceError
 from polydl.execute.contract import Finished
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.cold import Cold
 from polydl.ir.kernel import KernelSource
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.ir.scop import Scop
@@ -152,7 +153,7 @@ def book_of(
     *,
     seed: int,
     numerics: Numerics = DEFAULT_NUMERICS,
-    cold: bool = False,
+    cold: Cold = False,
 ) -> Book | None:
     """The book of a nest in the present setting, for data of that ``seed``.
 
@@ -161,7 +162,7 @@ def book_of(
     directory = directory_of(records)
     if directory is None:
         return None
-    setting = setting_of(machine, toolchain, numerics=numerics, cold=bool(cold))
+    setting = setting_of(machine, toolchain, numerics=numerics, cold=cold)
     return Book(directory, scop, setting, workload, seed)
 
 

@@ -7,13 +7,14 @@ from contextlib import suppress
 from polydl import registry
 from polydl.errors import OptionError
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.cold import Cold
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.machine import Machine
 from polydl.records.record import Setting
 
 
 def setting_of(
-    machine: Machine, toolchain: Toolchain, *, numerics: Numerics = DEFAULT_NUMERICS, cold: bool = False
+    machine: Machine, toolchain: Toolchain, *, numerics: Numerics = DEFAULT_NUMERICS, cold: Cold = False
 ) -> Setting:
     """The setting of measurements on this machine.
 

@@ -15,6 +15,7 @@ from torch.fx import Node
 from polydl.machine import Machine
 from polydl.models.kernels import OperatorKernel, OperatorNest
 from polydl.models.program import Lowered, lower
+from polydl.native import runtime
 from polydl.torch.export import Exported
 from polydl.torch.running import ForeignStep, seconds_of_a_call
 from polydl.torch.segments import Kept, Segment
@@ -25,12 +26,16 @@ _ROUNDS_OF_MODELS = 5
 
 
 def kept_for_speed(
-    steps: Sequence[Segment | Kept], program: Exported, kernels: Mapping[OperatorNest, OperatorKernel], machine: Machine
+    steps: Sequence[Segment | Kept],
+    program: Exported,
+    kernels: Mapping[OperatorNest, OperatorKernel],
+    machine: Machine,
+    cold: bool,
 ) -> tuple[dict[str, str], dict[str, float]]:
     """Nodes that are faster in PyTorch, with the reason, and PyTorch's times by kernel and by node.
 
     A kernel's time must exceed PyTorch's by that of leaving the native call: a call more, and its data read and written
-    once more before and behind it, in another layout.
+    once more before and behind it, in another layout. Where parameters were ``cold`` for kernels, they are for PyTorch.
     """
     nodes = {node.name: node for node in program.nodes if node.op == "call_function"}
     times: dict[str, float] = {}
@@ -47,7 +52,7 @@ def kept_for_speed(
             functions = tuple(kernel.function for kernel in chosen)
             same = functions, tuple(str(node.target) for node in group)
             if same not in measured:
-                measured[same] = _seconds(group, program.parameters, machine.threads, _channels_last)
+                measured[same] = _seconds(group, program.parameters, machine.threads, _channels_last, cold)
             library = times[functions[-1]] = measured[same]
             moved = sum(lowered.layouts[value].bytes for value in unit.values)
             leaving = seconds_of_a_call() + 2 * moved / machine.memory_bandwidth_bytes_per_second
@@ -55,7 +60,7 @@ def kept_for_speed(
             if len(seconds) < len(chosen) or library + leaving >= sum(seconds):
                 continue
             # Between native calls it gets its images row by row.
-            library = max(library, _seconds(group, program.parameters, machine.threads, torch.Tensor.contiguous))
+            library = max(library, _seconds(group, program.parameters, machine.threads, torch.Tensor.contiguous, cold))
             if library + leaving < sum(seconds):
                 reason = f"{library * 1e3:.3g} ms, the kernel{'s' * (len(chosen) > 1)} {sum(seconds) * 1e3:.3g} ms"
                 for node in group:
@@ -99,11 +104,12 @@ def whole_seconds(run: Callable[[], object], threads: int) -> float:
         return min(_times(run, _ROUNDS_OF_MODELS))
 
 
-def _times(run: Callable[[], object], rounds: int) -> list[float]:
+def _times(run: Callable[[], object], rounds: int, before_each: Callable[[], object] = lambda: None) -> list[float]:
     for _ in range(_WARM_UPS):
         run()
     times = []
     for _ in range(rounds):
+        before_each()
         begin = time.perf_counter()
         run()
         times.append(time.perf_counter() - begin)
@@ -125,8 +131,12 @@ def _seconds(
     parameters: Mapping[str, torch.Tensor],
     threads: int,
     ordered: Callable[[torch.Tensor], torch.Tensor],
+    cold: bool,
 ) -> float:
-    """The median time of several runs, on data in an order: that of a kernel is a median as well."""
+    """The median time of several runs, on data in an order: that of a kernel is a median as well.
+
+    If ``cold``, parameters are flushed from the caches before each.
+    """
     values: dict[str, Any] = {}
     names = {node.name for node in group}
     for node in (each for member in group for each in member.all_input_nodes):
@@ -139,8 +149,15 @@ def _seconds(
         for step in steps:
             step.run(values)
 
+    constants = [values[name] for name in parameters if name in values] if cold else []
+    flush = runtime().flush
+
+    def flushed() -> None:
+        for each in constants:
+            flush(each.data_ptr(), each.nbytes)
+
     with torch.no_grad(), _torch_threads(threads):
-        return median(_times(run, _ROUNDS))
+        return median(_times(run, _ROUNDS, flushed))
 
 
 def _like(node: Node) -> torch.Tensor:

@@ -19,7 +19,7 @@ from polydl.emission.emit import own_directory
 from polydl.errors import ArgumentError, ExecutionError, OptionError, ResourceError
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.machine import Machine
-from polydl.models.kernels import KernelOptions, OperatorKernel, OperatorNest
+from polydl.models.kernels import KernelOptions, OperatorKernel, OperatorNest, constants_are_cold
 from polydl.models.layout import ValueType
 from polydl.models.loaded import LoadedModel, copied
 from polydl.models.mixed_precision import in_mixed_precision
@@ -234,7 +234,8 @@ def optimize(
     example = Arguments.bound(signature, given, example_keywords or {})
     machine = Machine.detect(threads=threads)
     program = exported(model, example)
-
+    cold = constants_are_cold(sum(each.nbytes for each in program.parameters.values()), machine)
+    options = replace(options, cold_constants=cold)
     known = KnownKernels(machine, options, progress)
 
     def parts(kept: Mapping[str, str]) -> tuple[Segment | Kept, ...]:
@@ -260,7 +261,7 @@ def optimize(
     decision = None if directory is None or digest is None else find(directory, digest, TimingVerdict)
     if decision is not None:
         return _right(model, example, assembled(decision), value_type)
-    decision, fast = _decided(example, program, plain, kernels, machine, assembled)
+    decision, fast = _decided(example, program, plain, known, assembled)
     fast = _right(model, example, fast, value_type)
     if directory is not None and digest is not None:
         try:
@@ -274,12 +275,12 @@ def _decided(
     example: Arguments,
     program: Exported,
     steps: Sequence[Segment | Kept],
-    kernels: Mapping[OperatorNest, OperatorKernel],
-    machine: Machine,
+    known: KnownKernels,
     assembled: Callable[[TimingVerdict], OptimizedModel],
 ) -> tuple[TimingVerdict, OptimizedModel]:
     """What stays PyTorch's for speed, and the model that follows from it."""
-    kept, times = kept_for_speed(steps, program, kernels, machine)
+    machine = known.machine
+    kept, times = kept_for_speed(steps, program, known.of(_nests(steps)), machine, known.options.cold_constants)
     native = assembled(TimingVerdict({}, times))
     if not kept:
         return TimingVerdict({}, times), native

@@ -1,0 +1,106 @@
+"""Constants that are flushed before each timed invocation, and when a model's are taken to be cold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import polydl
+from polydl.cli import main
+from polydl.errors import OptionError
+from polydl.execute.sampling import MOST_REPEATS
+from polydl.execute.worker import Worker
+from polydl.ir.cold import cold_of
+from polydl.machine import Machine
+from polydl.models.kernels import constants_are_cold
+from polydl.records.store import read
+
+PRODUCT = """\
+enum { M = 24, N = 128, K = 64 };
+void product(float C[M][N], const float A[M][K], const float B[K][N])
+{
+  for (int i = 0; i < M; ++i)
+    for (int j = 0; j < N; ++j)
+      for (int k = 0; k < K; ++k)
+        C[i][j] += A[i][k] * B[k][j];
+}
+"""
+
+
+class _Buffer:
+    def __init__(self, address: int) -> None:
+        self.address, self.values = address, np.zeros(address, np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("cold", "expected"),
+    [
+        (False, ["warm", "run 3"]),
+        (True, ["flush 1", "flush 2", "flush 7", "run 1"] * 3),
+        ("constants", ["warm", *["flush 2", "flush 7", "run 1"] * 3]),
+    ],
+    ids=["warm", "cold", "cold constants"],
+)
+def test_what_is_flushed_before_each_invocation(
+    cold: Any, expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker: Any = Worker()
+    worker._buffers, worker._prepared, worker._batch = [_Buffer(1), _Buffer(2)], (7, 70), MOST_REPEATS
+    worker._data = replace(worker._inputs.data, constant=(1,))
+    done: list[str] = []
+
+    def invocations(count: int) -> float:
+        done.append(f"run {count}")
+        return 0.5
+
+    worker._flush = lambda address, size: done.append(f"flush {address}")
+    monkeypatch.setattr(worker, "_warm", lambda warmup: done.append("warm"))
+    monkeypatch.setattr(worker, "_drifted", lambda: False)
+    monkeypatch.setattr(worker, "_invocations", invocations)
+    worker._sample(3, 1, cold)
+    assert done == expected
+
+
+def test_other_words_for_caches_are_refused() -> None:
+    assert [cold_of(each) for each in (False, np.bool_(True), "constants")] == [False, True, "constants"]
+    with pytest.raises(OptionError, match="cold is 'arrays'") as raised:
+        cold_of("arrays")
+    assert '"constants"' in (raised.value.remedy or "")
+
+
+def test_constants_are_cold_beyond_half_of_the_last_cache() -> None:
+    machine = Machine.detect(threads=1)
+    last = machine.caches[-1].bytes
+    assert not constants_are_cold(last // 2, machine)
+    assert constants_are_cold(last // 2 + 1, machine)
+
+
+@pytest.mark.native
+def test_times_with_cold_constants_are_times_apart(tmp_path: Path) -> None:
+    path = tmp_path / "product.c"
+    path.write_text(PRODUCT)
+    common: dict[str, Any] = {"threads": 1, "max_variants": 4, "top_k": 1, "constant": ["B"], "calibrate": False}
+    for cold in (False, "constants"):
+        result = polydl.optimize(path, **common, cold=cold, records=tmp_path / "kept")
+        assert result.tried
+        assert all(each.measurement.status == "ok" for each in result.tried)
+        assert ("of constants from memory" in result.ranking.entries[0].reason) == bool(cold)
+    assert {each.setting.cold for each in read(tmp_path / "kept")} == {False, "constants"}
+
+
+@pytest.mark.native
+def test_the_command_line_keeps_cold_constants_apart(tmp_path: Path) -> None:
+    path = tmp_path / "product.c"
+    path.write_text(PRODUCT)
+    given = ["optimize", str(path), "--threads", "1", "--max-variants", "4", "--top-k", "1", "--constant", "B"]
+    given += ["--cold-constants", "--records", str(tmp_path / "kept"), "--out", str(tmp_path / "out"), "-q"]
+    done = CliRunner().invoke(main, [*given, "--no-calibration"])
+    assert done.exit_code == 0, done.output
+    assert {each.setting.cold for each in read(tmp_path / "kept")} == {"constants"}
+    shown = CliRunner().invoke(main, ["records", "list", "--records", str(tmp_path / "kept")])
+    assert "1 cold constants" in " ".join(shown.output.split())
