@@ -40,9 +40,9 @@ from polydl.system.clock import Clock, StageClock
 
 if TYPE_CHECKING:
     from polydl.fusion.report import OperatorPair
+    from polydl.model.times import NestTime
     from polydl.poly.dependences import Dependence
     from polydl.poly.nests import Nest
-    from polydl.ranking.cost_model import NestTime
     from polydl.variants.decisions import Partial
     from polydl.variants.estimate import SizeEstimate
     from polydl.variants.generation import Generation
@@ -423,7 +423,7 @@ def explain(
 
 def predict(nest: Scop, variant: Variant, *, machine: Machine, **options: Unpack[ApplyOptions]) -> tuple[NestTime, ...]:
     """What the cost model expects of each nest of a variant, in the order in which they run, in seconds."""
-    from polydl.ranking.cost_model import nest_times
+    from polydl.model.times import nest_times
 
     (candidate,) = candidates(nest, (variant,), machine=machine, **options)
     return nest_times(candidate, machine)

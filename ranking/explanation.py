@@ -6,7 +6,7 @@ from polydl.contracts import Candidate
 from polydl.ir.kernel import MicrokernelUse
 from polydl.ir.variant import Variant
 from polydl.machine import Machine
-from polydl.ranking.cost_model import nest_times
+from polydl.model.times import nest_times
 from polydl.ranking.ordering import idle_share, in_units
 
 # Parts of the time that differ by less than this part of the whole aren't worth a word.

@@ -19,7 +19,7 @@ from polydl.contracts import Candidate
 from polydl.contracts.microkernel import LONGEST_GROUP
 from polydl.ir.kernel import MicrokernelUse
 from polydl.machine import Machine
-from polydl.ranking.cost_model import Numbers, Times, predicted_times
+from polydl.model.times import Numbers, Times, predicted_times
 from polydl.ranking.ordering import busiest_share
 
 Matrix = np.ndarray[Any, np.dtype[np.float32]]

@@ -18,8 +18,9 @@ from polydl.ir.kernel import MicrokernelUse
 from polydl.ir.ranking import Ranking
 from polydl.machine import Machine
 from polydl.machine.processors import architecture
+from polydl.model.times import Numbers, Times, predicted_times
 from polydl.ranking import features
-from polydl.ranking.cost_model import Numbers, Times, predicted_times, reasons
+from polydl.ranking.cost_model import reasons
 from polydl.ranking.network import Array, Weights, load
 from polydl.ranking.ordering import ordered, where_reused
 from polydl.ranking.tournament import THRESHOLD, wins

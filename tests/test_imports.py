@@ -61,7 +61,7 @@ ALLOWED = {
     "plan": PROOFS | {"contracts", "machine", "registry", "rewrite_contract", "vector_functions"},
     "reuse": PROOFS | {"plan"},
     "microkernels": PLUG_INS,
-    "ranking": PLUG_INS,
+    "ranking": PLUG_INS | {"model"},
     "variants": PROOFS | PLUG_INS | {"plan", "registry", "rewrite_contract", "vector_functions"},
     "page": {"errors", "ir", "records", "system"},
     "fusion": PROOFS | PLUG_INS | {"plan", "model", "rewrite_contract", "variants"},

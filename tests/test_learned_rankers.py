@@ -23,9 +23,10 @@ from polydl.ir.families import OPERANDS, SCHEDULING
 from polydl.learning.evaluation import judge
 from polydl.learning.metrics import geomean, random_quality
 from polydl.learning.samples import groups_of_workloads, machines_beside, measured_nests, read_records
+from polydl.model.times import nest_times, predicted_times
 from polydl.ranking import features
 from polydl.ranking.bound import lower_bounds
-from polydl.ranking.cost_model import COST_MODEL, nest_times, predicted_times
+from polydl.ranking.cost_model import COST_MODEL
 from polydl.ranking.explanation import explain
 from polydl.ranking.learned import DNN, DNN_PAPER, REGRESSION, SHARPNESS, UtilityTournament
 from polydl.ranking.network import Network, Weights, load, network_of, scale

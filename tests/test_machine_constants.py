@@ -24,7 +24,7 @@ from polydl.errors import MachineError
 from polydl.machine import Core, Machine, processors, value
 from polydl.machine.core import CONSTANTS, CoreConstant
 from polydl.machine.processors import FAMILIES, WIDE_CORE, family_of, generic, published
-from polydl.ranking.cost_model import nest_times
+from polydl.model.times import nest_times
 
 ROOT = Path(__file__).parents[1]
 PRODUCT = """\

@@ -18,8 +18,8 @@ from polydl.frontend.constants import with_constants
 from polydl.ir.variant import Variant
 from polydl.machine import Machine
 from polydl.machine.elsewhere import machine_elsewhere
+from polydl.model.times import nest_times
 from polydl.ranking.bound import least_seconds, lower_bounds
-from polydl.ranking.cost_model import nest_times
 from polydl.variants.decisions import Partial
 from polydl.variants.shapes import Shape
 from polydl.variants.space import NestSpace

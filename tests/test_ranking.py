@@ -14,8 +14,9 @@ from polydl.ir.ranking import Ranking
 from polydl.ir.variant import Interchange, Variant
 from polydl.ir.working_sets import WorkingSets
 from polydl.machine import CacheLevel, Machine
+from polydl.model.times import nest_times
 from polydl.ranking.cold_constants import ColdConstants
-from polydl.ranking.cost_model import COST_MODEL, nest_times
+from polydl.ranking.cost_model import COST_MODEL
 from polydl.ranking.equation_1 import EQUATION_1, cost
 from polydl.ranking.ordering import busiest_share, idle_share, in_units, where_reused
 

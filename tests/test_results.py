@@ -250,6 +250,20 @@ def by_size(*cases: tuple[str, str, list[object]]) -> list[ParameterSet]:
         ("2026-11-26-models", "experiments.models", ["table", "--float", DATA / "models-zen5-blocks.jsonl"]),
         ("2026-11-26-models", "experiments.models", ["memory", DATA / "models-zen5-blocks.jsonl"]),
         ("2026-11-26-models", "experiments.models", ["operators", DATA / "models-zen5-blocks.jsonl", "resnet50"]),
+        *(
+            ("2026-12-01-models-zen5", "experiments.models", [*arguments])
+            for arguments in (
+                ["table", "--float", DATA / "models-zen5-cold-constants.jsonl"],
+                ["table", "--float", "--least", DATA / "models-zen5-cold-constants.jsonl"],
+                ["memory", DATA / "models-zen5-cold-constants.jsonl"],
+                ["operators", DATA / "models-zen5-cold-constants.jsonl", "resnet50"],
+                ["table", "--float", DATA / "resnet50-zen5-before.jsonl"],
+                ["memory", DATA / "resnet50-zen5-before.jsonl"],
+                ["operators", DATA / "resnet50-zen5-before.jsonl", "resnet50"],
+                ["table", DATA / "resnet50-bfloat16-zen5.jsonl"],
+                ["table", "--least", DATA / "resnet50-bfloat16-zen5.jsonl"],
+            )
+        ),
         ("2026-11-25-search", "experiments.autotuners.compare", ["table", DATA / "autotuners-zen5.json"]),
         ("2026-11-24-random-nests", "experiments.random_nests", ["--table", DATA / "random_nests.jsonl"]),
         (

@@ -23,9 +23,9 @@ from polydl.presentation.tables import rendered, table
 
 if TYPE_CHECKING:
     from polydl.doctor import Component
+    from polydl.model.times import NestTime
     from polydl.models.manifest import Entry
     from polydl.plan.apply import Applied
-    from polydl.ranking.cost_model import NestTime
 
 _MESSAGE_LINES = 20
 

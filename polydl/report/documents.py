@@ -35,10 +35,10 @@ from polydl.system.files import is_text, write_together
 if TYPE_CHECKING:
     from polydl.doctor import Component
     from polydl.fusion.report import OperatorPair
+    from polydl.model.times import NestTime
     from polydl.outcome.outcome import Outcome
     from polydl.plan.apply import Applied
     from polydl.plan.nest_plan import Plan
-    from polydl.ranking.cost_model import NestTime
     from polydl.variants.estimate import SizeEstimate
     from polydl.variants.generation import Generation
     from polydl.variants.variant_space import VariantSpace
