@@ -14,10 +14,12 @@ from execute_nests import matmul, matmul_kernel
 from scripted_times import scripted
 
 from polydl.cli import main
+from polydl.errors import OptionError
 from polydl.execute.contract import Batch, TimingPolicy
 from polydl.execute.local import EXECUTOR
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.measurement import Measurement
+from polydl.optimization.budget import Budget
 from polydl.records.store import read
 
 pytestmark = pytest.mark.native
@@ -117,6 +119,33 @@ def test_a_budget_of_runs_is_kept_and_what_was_measured_is_not_measured_again(ru
     after = Counter(record.id for record in read(Path("kept")) if record.kind == "variant")
     again = [name for name in before if after[name] > before[name]]
     assert len(again) <= 2 + 4, "the first picks and the finalists, beside what is new"
+
+
+@pytest.mark.slow
+def test_a_budget_of_fewer_runs_than_picks_is_kept(run: Callable[..., Any]) -> None:
+    document = run("--budget", "1run")
+    assert document["search"]["runs"] == len(document["candidates"]) == 1
+    assert document["search"]["gap"] is None
+
+
+@pytest.mark.slow
+def test_a_strategy_that_proves_something_says_so(run: Callable[..., Any]) -> None:
+    assert 0 <= run("--budget", "4runs", "--strategy", "bound")["search"]["gap"] < 1
+
+
+def test_the_time_of_a_command_is_counted_from_its_beginning(
+    run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[Budget] = []
+
+    def record(*_: object, budget: Budget, **__: object) -> None:
+        given.append(budget)
+        raise OptionError("that is all", remedy="none")
+
+    monkeypatch.setattr("polydl.optimization.optimize.optimize", record)
+    assert main.main(["optimize", "matmul.c", "--budget", "9s", "--records", "kept"], standalone_mode=False) == 2
+    assert given[0].seconds == 9
+    assert given[0].before > 0, "it is read first"
 
 
 @pytest.mark.slow

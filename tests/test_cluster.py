@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import runpy
 import signal
@@ -24,14 +25,16 @@ from polydl.cli import command, main
 from polydl.cluster.executor import EXECUTOR, ClusterExecutor
 from polydl.cluster.nodes import alone, connected, resources, scheduler_address, types_of
 from polydl.cluster.tuning import machines_of, tune_on_cluster
-from polydl.cluster.work import INTERVALS
+from polydl.cluster.work import INTERVALS, ClusterMeasurements
 from polydl.errors import OptionError, ResourceError
-from polydl.execute.contract import Executor, TimingPolicy
+from polydl.execute.contract import Built, Executor, TimingPolicy
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.measurement import Measurement
 from polydl.machine import Machine
 from polydl.optimization.tuning import TuningTask
 from polydl.records.store import read
 from polydl.system.interruption import EXIT_STATUS
+from polydl.system.waiting import waited
 
 QUICK = TimingPolicy(rounds=2, minimum_sample_seconds=1e-3, budget_seconds=2.0, timeout_seconds=60.0)
 KEYS = ("a", "b", "c")
@@ -123,6 +126,52 @@ def test_what_is_no_address_is_refused(words: list[str], construct: str, capsys:
 )
 def test_addresses_as_dask_writes_them_are_taken(text: str) -> None:
     assert scheduler_address(text, "ADDRESS") == text
+
+
+class OneTask:
+    """A client of a cluster, and the one task that it was given, which took so many seconds on the node."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+
+    def scheduler_info(self, **_: int) -> dict[str, Any]:
+        return {"workers": {"node": {"resources": resources("a", 1)}}}
+
+    def subscribe_topic(self, topic: str, handler: Callable[..., None]) -> None:
+        pass
+
+    def unsubscribe_topic(self, topic: str) -> None:
+        pass
+
+    def submit(self, *_: object, **__: object) -> OneTask:
+        time.sleep(0.05)
+        return self
+
+    def done(self) -> bool:
+        return True
+
+    def cancelled(self) -> bool:
+        return False
+
+    def exception(self) -> None:
+        return None
+
+    def result(self) -> ClusterMeasurements:
+        return ClusterMeasurements((Measurement("original", "compile"),), (), self.seconds)
+
+
+@pytest.mark.parametrize(("seconds", "least", "most"), [(0.0, 0.05, math.inf), (1e6, 0.0, 0.0)])
+def test_what_a_node_does_for_others_first_is_a_wait(seconds: float, least: float, most: float, tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason="Dask's distributed is not installed")
+    executor = EXECUTOR.on("tcp://127.0.0.1:1", "a")
+    vars(executor)["_client"] = OneTask(seconds)
+    original = Built(
+        matmul_kernel("original"), tmp_path / "f.c", None, "", "", Toolchain(Path("gcc"), "gcc", "12", ("-O3",)), 0.0
+    )
+    before = waited()
+    [measured] = executor.measure([], original, matmul(), threads=1, policy=QUICK)
+    assert measured.id == "original"
+    assert least <= waited() - before <= most
 
 
 # --- three nodes ------------------------------------------------------------------------

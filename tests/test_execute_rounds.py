@@ -19,6 +19,7 @@ from polydl.execute.rounds import (
     RawSample,
     contenders,
     equal_samples,
+    final_seconds,
     hopeless,
     is_disturbed,
     longest_seconds,
@@ -270,3 +271,12 @@ def test_only_long_nests_have_a_longest_time() -> None:
     assert longest_seconds(0.5, limited) == 30.0
     assert longest_seconds(0.4, limited) == math.inf
     assert longest_seconds(6.0, TimingPolicy()) == math.inf
+
+
+def test_the_final_takes_all_rounds_of_the_fastest_at_most() -> None:
+    policy = TimingPolicy(rounds=10, adaptive=True, minimum_sample_seconds=0.016, warmup=1, budget_seconds=20.0)
+    assert final_seconds([], policy) == 0.0
+    assert final_seconds([1e-6] * 2, policy) == pytest.approx(10 * 2 * 0.02, rel=1e-3)
+    assert final_seconds([1e-6] * 9, policy) == pytest.approx(10 * 4 * 0.02, rel=1e-3)
+    assert final_seconds([0.048, 9.0, 9.0, 0.048, 0.048, 0.048], policy) == pytest.approx(10 * 4 * 0.1)
+    assert final_seconds([9.0], policy) == 20.0

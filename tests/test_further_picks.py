@@ -17,10 +17,12 @@ from polydl.ir.kernel import KernelSource
 from polydl.machine import Machine
 from polydl.optimization.optimize import optimize
 from polydl.optimization.optimized import Optimization, OptimizationInterrupted
+from polydl.optimization.searching import Searching
 from polydl.pipeline import kernel
 from polydl.plan.apply import Applied
 from polydl.records.record import Record
 from polydl.records.store import read
+from polydl.system.waiting import add_waited
 
 pytestmark = pytest.mark.native
 
@@ -69,10 +71,17 @@ def timings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Timings:
     return timings
 
 
-def run(records: str = "kept") -> Optimization:
+def run(records: str = "kept", budget: str | None = None) -> Optimization:
     machine = Machine.detect(cache_sizes="32K,1M", threads=1)
     return optimize(
-        "matmul.c", machine=machine, max_variants=12, top_k=PICKS, microkernel="c", records=records, calibrate=False
+        "matmul.c",
+        machine=machine,
+        max_variants=12,
+        top_k=PICKS,
+        microkernel="c",
+        records=records,
+        budget=budget,
+        calibrate=False,
     )
 
 
@@ -119,6 +128,42 @@ def test_an_interruption_in_a_further_batch_loses_no_sample(timings: Timings) ->
         assert len(last.samples) >= len(times)
         # What the next run recorded of it goes on where the interrupted one stopped.
         assert all(len(record.samples) > len(times) for record in after[len(before) :] if record.id == name)
+
+
+@pytest.mark.slow
+def test_a_search_that_is_interrupted_knows_the_batch_under_way(timings: Timings) -> None:
+    timings.interruption = (PICKS, 2)
+    with pytest.raises(OptimizationInterrupted) as raised:
+        run(budget="9runs")
+    result = raised.value.result
+    assert len(timings.order) > PICKS
+    assert result.search is not None
+    assert result.search.runs == len(result.tried) > PICKS
+
+
+@pytest.mark.slow
+def test_a_search_without_time_takes_what_is_recorded(timings: Timings, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = run(budget="9runs")
+    assert len(before.tried) == 9
+    timings.order.clear()
+    monkeypatch.setattr(Searching, "_late", lambda _, _now, count: count > 0)
+    again = run(budget="9h")
+    assert {each.kernel.id for each in again.tried} == {each.kernel.id for each in before.tried}
+    assert len(timings.order) == PICKS, "the first picks alone are timed again"
+    assert len(run("others", budget="9h").tried) == PICKS
+
+
+@pytest.mark.usefixtures("timings")
+@pytest.mark.slow
+def test_the_time_of_a_search_has_no_waits_in_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def waited_for(applied: Applied, vector_bytes: int) -> KernelSource:
+        add_waited(1e6)
+        return kernel(applied, vector_bytes)
+
+    monkeypatch.setattr("polydl.optimization.measuring.kernel", waited_for)
+    result = run(budget="3runs")
+    assert result.search is not None
+    assert result.search.seconds < 0
 
 
 @pytest.mark.usefixtures("timings")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
+from records_by_hand import record
 from test_baselines import timed
 
 from polydl.contracts.search import Trial
@@ -79,6 +81,62 @@ def test_a_batch_is_expected_to_take_as_long_for_each_candidate_as_what_was_meas
         further = Searching(both, both, "ranked", Budget(seconds=30.0), partial(next, times))
         further.tell([tried(2.0)], plain)
         assert bool(further.more()) == begun
+
+
+def test_a_batch_leaves_the_time_of_the_final() -> None:
+    """A candidate and a plain build took 8 seconds, so that half of a batch takes 16."""
+    for final, begun in ((6.0, True), (6.1, False)):
+        both: Any = Proposing()
+        times = iter([0.0, 8.0, 8.0])
+        known: list[Sequence[float]] = []
+
+        def left(seconds: Sequence[float], final: float = final, known: list[Sequence[float]] = known) -> float:
+            known.append(seconds)
+            return final
+
+        further = Searching(both, both, "ranked", Budget(seconds=30.0), partial(next, times), left)
+        further.tell([tried(2.0)], [timed("plain", 1.0)])
+        assert bool(further.more()) == begun
+        assert known == [[2.0]]
+
+
+def test_what_is_recorded_takes_no_time() -> None:
+    """Where there is too little for a whole batch, that part of it is left."""
+    known = frozenset(ranked(str(number)).variant.id for number in range(3))
+    asked: list[int] = []
+
+    def recorded(entries: Sequence[tuple[int, RankedVariant]]) -> frozenset[str]:
+        asked.append(len(entries))
+        return known
+
+    # What was measured before took a tenth of the time each.
+    for end, count in ((21.0, 8), (23.0, 8), (25.0, 3), (29.9, 3), (30.0, 0)):
+        both: Any = Proposing()
+        times = iter([0.0, end, end])
+        further = Searching(both, both, "ranked", Budget(seconds=30.0), partial(next, times))
+        further.tell([tried(2.0)], [timed(str(number), 1.0) for number in range(9)])
+        assert len(further.more(recorded)) == count
+    assert asked == [8] * 3
+
+
+def test_what_the_records_held_says_nothing_of_the_time_of_a_run() -> None:
+    both: Any = Proposing()
+    times = iter([0.0, 16.0, 16.0, 17.0, 17.0])
+    further = Searching(both, both, "ranked", Budget(seconds=30.0), partial(next, times))
+    further.tell([tried(2.0)], [timed("plain", 1.0)])
+    assert further.more() == (), "half of a batch takes 32 seconds"
+    further.tell([replace(tried(1.0), kernel=timed("y", 1.0).build.kernel, record=record())], [])
+    assert further.more() == ()
+
+
+class Proving(Proposing):
+    gap = 0.25
+
+
+def test_a_gap_is_that_of_the_search_that_proves_it() -> None:
+    for search, gap in ((Proposing(), None), (Proving(), 0.25)):
+        both: Any = search
+        assert Searching(both, both, "ranked", Budget(runs=30), lambda: 0.0).report.gap == gap
 
 
 def ranked(name: str, *steps: NestStep) -> RankedVariant:

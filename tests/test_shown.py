@@ -181,6 +181,30 @@ def test_a_search_of_one_run_promises_nothing() -> None:
     assert "as many runs again may gain 25%" in " ".join(answer_text(document, verbose=False).split())
 
 
+@pytest.mark.parametrize(
+    ("gap", "said"),
+    [
+        (None, "may gain 25%"),
+        (1.0, "may gain 25%"),
+        (0.125, "may gain 25%; no variant saves more than 12%, by the bound"),
+        (0.0, "may gain 25%; none is faster, by the bound"),
+    ],
+)
+def test_what_a_search_proves_is_said(gap: float | None, said: str) -> None:
+    document = run_document()
+    document["search"] = {
+        "strategy": "bound",
+        "runs": 9,
+        "seconds": 2.0,
+        "improvements": [{"seconds": 2.0, "runs": 1, "best": 1e-3}],
+        "expected_gain": 0.25,
+        "gap": gap,
+    }
+    text = " ".join(answer_text(document, verbose=False).split())
+    assert f"1 ms after 1 (2 s); as many runs again {said} " in text.replace("\n", " ") + " "
+    assert ("by the bound" in text) == ("by the bound" in said)
+
+
 def test_verbose_shows_all_candidates_and_all_steps(width: int) -> None:
     document = many(run_document())
     text = answer_text(document, verbose=True)

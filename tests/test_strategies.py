@@ -24,7 +24,7 @@ from polydl.ir.scop import Scop
 from polydl.ir.variant import Interchange, Tile, Variant
 from polydl.learning.recorded_space import RecordedSpace, Row, RowsNode, named_steps, rows_of, searched
 from polydl.learning.samples import machines_beside, measured_nests, read_records
-from polydl.optimization.budget import Budget, expected_gain
+from polydl.optimization.budget import MOST_IN_VAIN, Budget, expected_gain
 from polydl.optimization.ranked import RankedVariants, ranked_variants
 from polydl.optimization.search_space import RankedSpace
 from polydl.plan.apply import Applied
@@ -105,6 +105,7 @@ def test_budgets_as_they_are_written() -> None:
     assert Budget.parse("30s") == Budget(seconds=30)
     assert Budget.parse("1.5m") == Budget(seconds=90)
     assert Budget.parse("200runs") == Budget(runs=200)
+    assert Budget.parse("1run") == Budget.parse("1 runs") == Budget(runs=1)
     assert Budget.parse("5%") == Budget(gain=0.05)
 
 
@@ -113,6 +114,14 @@ def test_what_is_no_budget_is_refused(text: str) -> None:
     with pytest.raises(OptionError, match="is no budget") as raised:
         Budget.parse(text)
     assert "200runs" in (raised.value.remedy or "")
+
+
+@pytest.mark.parametrize(("text", "whole"), [("1.5runs", "2runs"), ("0.5 run", "1runs"), ("3.0runs", "3runs")])
+def test_runs_are_whole(text: str, whole: str) -> None:
+    with pytest.raises(OptionError, match="part of a run") as raised:
+        Budget.parse(text)
+    assert (raised.value.remedy or "").endswith(whole)
+    assert Budget.parse(whole).runs == int(whole.removesuffix("runs"))
 
 
 def test_nothing_gains_the_whole_time() -> None:
@@ -131,6 +140,13 @@ def test_a_budget_is_spent_by_seconds_runs_or_when_little_is_to_be_gained() -> N
     assert Budget(gain=0.05).spent(0.0, times)
     assert not Budget(gain=0.05).spent(0.0, times[:5]), "of so few, nothing is expected"
     assert not Budget(gain=0.05).spent(0.0, [0.5, *times]), "the best is far ahead of the others"
+
+
+@pytest.mark.parametrize("passed", [[], [1.0]])
+def test_a_budget_for_a_gain_ends_where_hardly_anything_passes(passed: list[float | None]) -> None:
+    vain: list[float | None] = [None] * (MOST_IN_VAIN - len(passed))
+    assert not Budget(gain=0.05).spent(0.0, [*passed, *vain[1:]])
+    assert Budget(gain=0.05).spent(0.0, [*passed, *vain])
 
 
 def test_the_expected_gain_is_that_of_doubling_the_runs() -> None:
@@ -175,6 +191,15 @@ def test_what_was_opened_and_waits_may_still_be_faster() -> None:
     trials += measured(search, few, 100)
     assert len(trials) == len(ROWS[0][::40])
     assert search.gap == 0.0
+
+
+def test_what_was_proposed_and_not_measured_may_still_be_faster() -> None:
+    few = bounded(ROWS[0][::40], 0, 0, lambda row: 0.1 * OPTIMUM[0])
+    search = BOUND.begin(few, seed=0)
+    trials = measured(search, few, 5)
+    while search.propose(8):
+        pass
+    assert search.gap == pytest.approx(1 - 0.1 * OPTIMUM[0] / best(trials))
 
 
 def test_threshold_ascent_goes_where_the_fastest_are() -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from polydl.system.turns import alone, beside
+from polydl.system.waiting import add_waited, waited
 
 _ROUNDS, _THREADS = 20, 4
 
@@ -86,3 +87,30 @@ def test_alone_is_nothing_where_nobody_is_beside(tmp_path: Path) -> None:
     with alone(), beside(tmp_path), alone(), alone():
         assert is_waited_for(tmp_path)
     assert not is_waited_for(tmp_path)
+
+
+def test_what_is_waited_for_a_turn_is_known(tmp_path: Path) -> None:
+    known: list[float] = []
+
+    def times() -> None:
+        with beside(tmp_path), alone():
+            # Also where it has the machine for itself.
+            known.append(waited())
+
+    with beside(tmp_path):
+        before = waited()
+        first = started(times)
+        while not is_waited_for(tmp_path):
+            time.sleep(1e-3)
+        time.sleep(0.05)
+        assert waited() == before, "it is another one that waits"
+    ended(first)
+    assert known[0] >= 0.05
+
+
+def test_nobody_waits_for_less_than_no_time() -> None:
+    before = waited()
+    add_waited(-1.0)
+    assert waited() == before
+    add_waited(2.0)
+    assert waited() == before + 2.0

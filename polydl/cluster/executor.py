@@ -33,6 +33,7 @@ from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement, Sample
 from polydl.ir.scop import Scop
 from polydl.machine import Machine
+from polydl.system.waiting import add_waited
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -168,6 +169,7 @@ class ClusterExecutor:
             task = replace(base, candidates=left, earlier={**base.earlier, **begun}, topic=topic)
             messages: queue.Queue[tuple[float, bytes]] = queue.Queue()
             self._client.subscribe_topic(topic, messages.put)
+            submitted = time.monotonic()
             slots = self._slots()
             future = self._submit(work.timed, alone(self.key, slots), task, priority=_TIMING_PRIORITY)
             with self._cancelled_unless_done({future: topic}):
@@ -175,6 +177,8 @@ class ClusterExecutor:
             self._client.unsubscribe_topic(topic)
             if not self._lost(future):
                 timed: work.ClusterMeasurements = future.result()
+                # The node may have been at work for others first.
+                add_waited(time.monotonic() - submitted - timed.seconds)
                 for one in timed.finished:
                     tell(one)
                 ids = [each.built.kernel.id for each in (task.reference, *left)]

@@ -79,6 +79,8 @@ class ClusterMeasurements:
     measurements: tuple[Measurement, ...]
     #: those that are complete, in the order in which they ended
     finished: tuple[Finished, ...]
+    #: that they took on the node
+    seconds: float
 
 
 def describe() -> Machine:
@@ -98,7 +100,7 @@ def timed(work: Timing) -> ClusterMeasurements:
     """Verify and time kernels. Nothing else may run on the node meanwhile."""
     from distributed import get_worker
 
-    worker = get_worker()
+    worker, began = get_worker(), time.monotonic()
     told: list[Finished] = []
 
     def tell(one: Finished) -> None:
@@ -117,7 +119,8 @@ def timed(work: Timing) -> ClusterMeasurements:
             finished=tell,
             earlier=work.earlier,
         )
-    return ClusterMeasurements(measurements, tuple(one for one in told if one.measurement.complete))
+    complete = tuple(one for one in told if one.measurement.complete)
+    return ClusterMeasurements(measurements, complete, time.monotonic() - began)
 
 
 @contextmanager

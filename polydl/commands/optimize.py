@@ -56,6 +56,7 @@ from polydl.system.interruption import INTERRUPTION
 if TYPE_CHECKING:
     from polydl.ir.variant import Variant
     from polydl.machine import Machine
+    from polydl.optimization.budget import Budget
     from polydl.optimization.optimized import Optimization
     from polydl.optimization.shards import Shard
     from polydl.records.answers import Answer
@@ -308,6 +309,9 @@ def _optimized(
     chosen: tuple[Variant, ...] = ()
     if job.variant is not None and space is not None:
         chosen = (chosen_variant(job.variant, partial(search.generate, space)),)
+    limit: Budget | None = options["budget"]
+    if limit is not None:
+        options = {**options, "budget": replace(limit, before=time.perf_counter() - started)}
     with progress_bar(wanted=not detail.quiet) as progress:
         try:
             result = optimize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from polydl.ir.variant import Variant
 
@@ -93,6 +93,16 @@ class Search(Protocol):
 
     def told(self, trials: Sequence[Trial]) -> None:
         """Results, also of variants that it has not proposed."""
+        ...
+
+
+@runtime_checkable
+class ProvingSearch(Search, Protocol):
+    """A search that also proves how far the best may be from any variant of the space."""
+
+    @property
+    def gap(self) -> float:
+        """The part of the best time that a variant may still save at most, from 0 (nothing is faster) to 1."""
         ...
 
 

@@ -25,6 +25,10 @@ _EQUAL, _SOME, _MANY = 0.01, 5, 9
 FEW = 3
 # Times as long as the fastest kernel: one is far behind then.
 FAR_BEHIND = 2.0
+#: Of a sample: the probes before and after it, and the pipe.
+OVERHEAD_SECONDS = 0.004
+#: Most participants of the final, if there are several waves.
+FINALISTS = 4
 # An invocation of this many seconds gets no warm-up, and the run that was verified counts as a sample.
 LONG_SECONDS = 0.5
 
@@ -83,6 +87,13 @@ def longest_seconds(original_seconds: float, policy: TimingPolicy) -> float:
     if not policy.most_originals or original_seconds < LONG_SECONDS:
         return math.inf
     return policy.most_originals * original_seconds + LONG_EXTRA_SECONDS
+
+
+def final_seconds(medians: Iterable[float], policy: TimingPolicy) -> float:
+    """How long the final takes at most, once kernels with these times are measured: all rounds of the fastest."""
+    fastest = sorted(medians)[:FINALISTS]
+    samples = (max(policy.minimum_sample_seconds, each) + policy.warmup * each + OVERHEAD_SECONDS for each in fastest)
+    return min(policy.rounds * sum(samples), policy.budget_seconds)
 
 
 def takes_part(round_index: int, count: int, rounds: int) -> bool:

@@ -15,13 +15,11 @@ from polydl.execute.contract import Built, Finished, FinishedCallback, Peer, Pro
 from polydl.execute.expected import Expected, Originals
 from polydl.execute.job import Job
 from polydl.execute.participant import Participant
-from polydl.execute.rounds import longest_seconds, usual_rate
+from polydl.execute.rounds import FINALISTS, longest_seconds, usual_rate
 from polydl.execute.timing import Timer
 from polydl.ir.measurement import Measurement
 from polydl.system.interruption import INTERRUPTION
 
-# Most participants of the final, if there are several waves.
-_FINALISTS = 4
 # Of the time for all candidates, one of a further batch gets this part.
 _FIRST = 20
 # Of a nest that takes long, a run of a candidate is stopped after as many times the original's.
@@ -102,7 +100,7 @@ class Session:
             self._announce(self._original)
             batches = self._go_on(expected, size)
             while policy.adaptive and len(waves) + batches > 1 and size > 1 and time.monotonic() < self._end:
-                self._final(expected, min(size, _FINALISTS), policy.budget_seconds / len(waves))
+                self._final(expected, min(size, FINALISTS), policy.budget_seconds / len(waves))
                 # Timed side by side, they may call for further ones.
                 if not self._go_on(expected, size):
                     break

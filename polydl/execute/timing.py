@@ -12,6 +12,7 @@ from polydl.execute.job import Job
 from polydl.execute.participant import Participant
 from polydl.execute.rounds import (
     FAR_BEHIND,
+    OVERHEAD_SECONDS,
     RawSample,
     contenders,
     hopeless,
@@ -27,8 +28,6 @@ _FEWEST_SAMPLES = 2
 _BEHIND_SECONDS = 0.02
 # An invocation of a kernel that takes so long is a sample, without trying.
 _ONE_INVOCATION_SECONDS = 0.1
-# The probes before and after a sample, and the pipe.
-_OVERHEAD_SECONDS = 0.004
 
 Attempt = Callable[[Participant, Callable[[Participant], None]], None]
 """Does a step of a participant; if it fails, the failure is kept."""
@@ -50,7 +49,7 @@ def calibrate(job: Job, participant: Participant) -> None:
     policy = job.policy
     least = max(_ONE_INVOCATION_SECONDS, policy.minimum_sample_seconds)
     if participant.seconds >= least and not policy.cold and isinstance(participant.program, Built):
-        participant.cost = (1 + policy.warmup) * participant.seconds + _OVERHEAD_SECONDS
+        participant.cost = (1 + policy.warmup) * participant.seconds + OVERHEAD_SECONDS
         return
     reply = participant.running.request(
         "calibrate",
@@ -60,7 +59,7 @@ def calibrate(job: Job, participant: Participant) -> None:
         cold=policy.cold,
     )
     participant.seconds, participant.repeats = reply["seconds"], reply["repeats"]
-    participant.cost = reply["cost"] + _OVERHEAD_SECONDS
+    participant.cost = reply["cost"] + OVERHEAD_SECONDS
 
 
 class Timer:

@@ -12,25 +12,29 @@ from polydl.errors import OptionError
 
 #: What budgets look like, in words.
 BUDGETS = "30s, 2m, 1h, 200runs or 5%"
-_FORM = re.compile(r"(\d+(?:\.\d+)?) ?(runs|%)")
+_FORM = re.compile(r"(\d+(?:\.\d+)?) ?(runs?|%)", re.ASCII)
 # Candidates that must have been measured before an expected gain is believed.
 FEWEST = 10
+#: Where of so many candidates no two pass, there is no gain to expect from further ones.
+MOST_IN_VAIN = 40
 
 
 @dataclass(frozen=True)
 class Budget:
     """A search ends when one of these is reached."""
 
-    #: since its beginning
+    #: since the work on the nest began
     seconds: float = math.inf
     #: measured candidates
     runs: float = math.inf
     #: ``expected_gain``, as a part of the time
     gain: float = 0.0
+    #: of ``seconds``, those that were spent before ``optimize`` was called
+    before: float = 0.0
 
     @staticmethod
     def parse(text: str) -> Budget:
-        """``30s``, ``2m``, ``1h``, ``200runs``, ``5%``. Raises OptionError."""
+        """``30s``, ``2m``, ``1h``, ``1run``, ``200runs``, ``5%``. Raises OptionError."""
         # A number without a unit may be meant as runs.
         seconds = None if text.strip()[-1:].isdecimal() else seconds_in(text)
         if seconds:
@@ -39,7 +43,13 @@ class Budget:
         number = float(found[1]) if found else 0.0
         if found is None or not number:
             raise OptionError(f"{text!r} is no budget", construct=f"--budget {text}", remedy=f"write {BUDGETS}")
-        if found[2] == "runs":
+        if found[2] != "%":
+            if not found[1].isdecimal():
+                raise OptionError(
+                    f"{text!r} has a part of a run",
+                    construct=f"--budget {text}",
+                    remedy=f"write a whole number, such as {math.ceil(number)}runs",
+                )
             return Budget(runs=number)
         if number >= 100:
             raise OptionError(
@@ -53,7 +63,10 @@ class Budget:
         """Whether to end after so many seconds, with the times of all candidates so far, None of those that failed."""
         if seconds >= self.seconds or len(times) >= self.runs:
             return True
-        return bool(self.gain) and len(times) >= FEWEST and expected_gain(times) < self.gain
+        if not self.gain or len(times) < FEWEST:
+            return False
+        passed = sum(time is not None for time in times)
+        return expected_gain(times) < self.gain if passed > 1 else len(times) >= MOST_IN_VAIN
 
 
 def require_budget(strategy: str, limit: Budget | None) -> None:

@@ -130,6 +130,8 @@ class Measuring:
         self._unread: RecordsError | None = None
         self._answers: dict[str, Measurement] = {}
         self._recorder: Recorder | None = None
+        # Whether the records held some of what was looked up last. What follows it may then be there, too.
+        self._on_record = False
 
     def _with_kernels(
         self, chosen: Sequence[tuple[int, RankedVariant]]
@@ -222,9 +224,22 @@ class Measuring:
         if self._book is None or self._fresh:
             return
         known = self._book.known(kernels)
+        self._on_record = bool(known.records)
         self._known.update(known.records)
         self._begun.update(known.begun)
         self._damaged, self._unread = known.damaged, known.refusal
+
+    def _recorded(self, entries: Sequence[tuple[int, RankedVariant]]) -> frozenset[str]:
+        """The ids of variants that need not be run: those in the records, and what isl proves illegal."""
+        kernels: list[KernelSource] = []
+        refused: list[str] = []
+        for entry in entries:
+            try:
+                kernels.append(self._kernel(entry))
+            except IllegalVariantError:
+                refused.append(entry[1].variant.id)
+        known = frozenset[str]() if self._book is None else frozenset(self._book.known(kernels).records)
+        return known.union(refused)
 
     def _wanted(self) -> frozenset[str]:
         """The ids of the picks and plain builds to measure."""
@@ -257,7 +272,7 @@ class Measuring:
             return ()
         further.tell(self._tried(), self._baselines())
         # What it is told to be refused, it knows without being told again.
-        while proposed := further.more():
+        while proposed := further.more(self._recorded if self._on_record else None):
             batch: list[tuple[tuple[int, RankedVariant], KernelSource]] = []
             for entry in proposed:
                 try:

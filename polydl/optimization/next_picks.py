@@ -9,6 +9,7 @@ from typing import ClassVar
 from polydl.ir.ranking import RankedVariant, Ranking
 from polydl.ir.variant import Variant
 from polydl.optimization.picks import picks
+from polydl.optimization.searching import Recorded
 from polydl.outcome import winning
 from polydl.outcome.baselines import Baseline, fastest
 from polydl.outcome.tried import Tried
@@ -49,7 +50,7 @@ class NextPicks:
     def refuse(self, variant: Variant) -> None:
         """It can't be run; it was taken from those that wait."""
 
-    def more(self) -> tuple[tuple[int, RankedVariant], ...]:
+    def more(self, recorded: Recorded | None = None) -> tuple[tuple[int, RankedVariant], ...]:  # noqa: ARG002
         """The next batch with places in the ranking; nothing where a variant is as fast as the plain nest."""
         if not self._plain_wins:
             return ()

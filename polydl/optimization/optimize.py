@@ -16,6 +16,7 @@ from polydl.calibration.further import going_on
 from polydl.emitted_names import Naming
 from polydl.errors import OptionError, RecordsWarning
 from polydl.execute.contract import Executor
+from polydl.execute.rounds import final_seconds
 from polydl.frontend.data import with_data
 from polydl.ir.cold import Cold, cold_of
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, numerics_level
@@ -33,7 +34,7 @@ from polydl.optimization.plain_builds import plain_builds
 from polydl.optimization.platform import Platform, machine_on, platform_for
 from polydl.optimization.ranked import RankedVariants, ranked_variants
 from polydl.optimization.searching import Searching
-from polydl.optimization.selection import Selection, chosen_picks, further_picks, limit_and_part
+from polydl.optimization.selection import Selection, chosen_picks, further_picks, limit_and_part, spending
 from polydl.optimization.shards import Shard
 from polydl.optimization.unprepared import with_unprepared
 from polydl.pipeline import (
@@ -167,6 +168,7 @@ def optimize(
     if workload is not None:
         of_type("workload", workload, str, remedy="the nest's name in the records, such as resnet_03, or None")
     limit, part = limit_and_part(budget, shard, strategy, given=bool(variants))
+    spent = spending(clock, limit)
     chosen_ranker = ranker_named(ranker)
     if cold == "constants":
         from polydl.ranking.cold_constants import ColdConstants
@@ -233,9 +235,10 @@ def optimize(
         if platform.runs is None or platform.toolchain is None:
             result = _emitted(result, folder)
             return replace(result, seconds=clock.total())
-        further = further_picks(ranked, chosen, selection, clock)
         # With a budget, or with all variants, it takes as long as the caller wants.
         policy = timing_policy(timeout_seconds, cold=cold, limited=limit is None and selection.count > 0)
+        final = partial(final_seconds, policy=policy) if executor is None else lambda _: 0.0
+        further = further_picks(ranked, chosen, selection, spent, final)
         measuring = Measuring(
             space,
             chosen,
@@ -336,6 +339,8 @@ def _measured(result: Optimization, measuring: Measuring, further: Searching | N
         interrupted = True
     measured = measuring.result(interrupted=interrupted)
     if isinstance(further, Searching):
+        # Also of the batch that was under way.
+        further.tell(measured.tried, measured.baselines)
         space = further.space
         result = replace(result, ranking=space.ranking, analysed=space.analysed, search=further.report)
     tried = tuple((each.rank, each.ranked) for each in measured.tried)

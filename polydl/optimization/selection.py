@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from polydl.arguments import of_type
 from polydl.errors import OptionError
@@ -15,6 +17,7 @@ from polydl.optimization.shards import Shard
 from polydl.pipeline import strategy_named
 from polydl.registry import DEFAULT_STRATEGY
 from polydl.system.clock import Clock
+from polydl.system.waiting import waited
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,17 @@ class Selection:
     strategy: str
     #: of what is drawn by lot
     seed: int
+
+    @property
+    def most(self) -> int | None:
+        """How many variants are run at most; None for no such limit."""
+        return None if self.limit is None or self.limit.runs == inf else int(self.limit.runs)
+
+    @property
+    def first(self) -> int:
+        """``count``, or fewer where no more are run."""
+        most = self.most
+        return self.count if most is None else min(self.count or most, most)
 
     @property
     def is_whole(self) -> bool:
@@ -68,27 +82,44 @@ def limit_and_part(
     return limit, part
 
 
+def spending(clock: Clock, limit: Budget | None) -> Callable[[], float]:
+    """Says what of a budget's time is spent: since the clock was started, and before, but without waits for a machine
+    that others were using.
+    """
+    before, waited_before = (0.0 if limit is None else limit.before), waited()
+    return lambda: before + clock.elapsed() - (waited() - waited_before)
+
+
 def chosen_picks(ranked: RankedVariants, selection: Selection, *, runs: bool) -> tuple[RankedVariants, Picks]:
     """What is run first, with places in a ranking that has all of it.
 
     Where anything ``runs`` and the search is not bound, forms of picks on one thread and what isl's scheduler gives
     join the picks.
     """
-    chosen = ranked.first_picks(selection.count, with_unfused=selection.with_unfused)
+    most = selection.most
+    chosen = ranked.first_picks(selection.first, with_unfused=selection.with_unfused)
     if runs and not selection.given and not selection.pinned:
         more = ranked.on_one_thread(chosen)
-        if selection.part is None and selection.count:
+        if selection.count:
             more += ranked.by_isl_alone(chosen)
-        ranked, chosen = ranked.with_more(chosen, more)
+        ranked, chosen = ranked.with_more(chosen, more if most is None else more[: max(most - len(chosen), 0)])
     return ranked, chosen if selection.part is None else selection.part.of(chosen)
 
 
 def further_picks(
-    ranked: RankedVariants, chosen: Picks, selection: Selection, clock: Clock
+    ranked: RankedVariants,
+    chosen: Picks,
+    selection: Selection,
+    elapsed: Callable[[], float],
+    final_seconds: Callable[[Sequence[float]], float],
 ) -> Searching | NextPicks | None:
-    """What proposes variants beyond the picks: a search, or the next ones of the ranking; None for nothing."""
+    """What proposes variants beyond the picks: a search, or the next ones of the ranking; None for nothing.
+
+    Of a search, ``elapsed`` is the time of which its budget is spent, and ``final_seconds`` what is left to do after
+    the last batch takes where candidates took such times.
+    """
     if selection.limit is not None:
         space = RankedSpace(ranked)
         search = strategy_named(selection.strategy).begin(space, seed=selection.seed)
-        return Searching(space, search, selection.strategy, selection.limit, clock.elapsed)
+        return Searching(space, search, selection.strategy, selection.limit, elapsed, final_seconds)
     return NextPicks(ranked.ranking, chosen, selection.count) if selection.is_whole else None

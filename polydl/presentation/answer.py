@@ -187,8 +187,16 @@ def _search(document: Mapping[str, Any]) -> Iterator[str]:
         else f"as many runs again may gain {percentage(search['expected_gain'])}"
     )
     runs = counted(search["runs"], "run")
-    words = f"Search  {search['strategy']}, {runs} in {search['seconds']:.0f} s: {by_when}; {further}"
+    words = f"Search  {search['strategy']}, {runs} in {search['seconds']:.0f} s: {by_when}; {further}{_gap(search)}"
     yield from wrapped(words, "")
+
+
+def _gap(search: Mapping[str, Any]) -> str:
+    """What the strategy proves of all variants; nothing where that says nothing."""
+    gap = search.get("gap")
+    if gap is None or gap >= 1:
+        return ""
+    return f"; no variant saves more than {percentage(gap)}, by the bound" if gap else "; none is faster, by the bound"
 
 
 def _files(document: Mapping[str, Any], verbose: bool) -> Iterator[str]:

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 
+from polydl.system.waiting import waiting
+
 
 class _Turns:
     def __init__(self, folder: Path) -> None:
@@ -23,14 +25,16 @@ class _Turns:
 
     def share(self) -> None:
         """Compute beside others, once nobody times or waits to."""
-        fcntl.flock(self._waiting, fcntl.LOCK_EX)
-        fcntl.flock(self._machine, fcntl.LOCK_SH)
-        fcntl.flock(self._waiting, fcntl.LOCK_UN)
+        with waiting():
+            fcntl.flock(self._waiting, fcntl.LOCK_EX)
+            fcntl.flock(self._machine, fcntl.LOCK_SH)
+            fcntl.flock(self._waiting, fcntl.LOCK_UN)
 
     def take(self) -> None:
         """Be alone, once all who compute have ended or wait for the same. This process must not share meanwhile."""
-        fcntl.flock(self._waiting, fcntl.LOCK_SH)
-        fcntl.flock(self._machine, fcntl.LOCK_EX)
+        with waiting():
+            fcntl.flock(self._waiting, fcntl.LOCK_SH)
+            fcntl.flock(self._machine, fcntl.LOCK_EX)
 
     def give_back(self) -> None:
         """Neither share nor be alone any more."""

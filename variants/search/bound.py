@@ -24,7 +24,7 @@ _OPENED, _WALKED = 16, 4
 
 
 class BoundSearch:
-    """Satisfies ``Search``. ``gap`` says how much may be left to be gained."""
+    """Satisfies ``ProvingSearch``: ``gap`` says how much may be left to be gained."""
 
     def __init__(self, space: SearchSpace, seed: int) -> None:
         self._generator = random.Random(seed)
@@ -50,9 +50,9 @@ class BoundSearch:
     @property
     def gap(self) -> float:
         """The part of the best time that a variant may still save, by the bound; 0 if the best is proved to be that."""
-        waiting = self._waiting.keys() - self._expectations.seen
         bounds = [least for least, _, _ in self._open[:1]]
-        bounds += [self._least[each] for each in waiting if each in self._least]
+        # Also what was proposed, and not measured.
+        bounds += [least for each, least in self._least.items() if each not in self._expectations.seen]
         least, best = min(bounds, default=inf), self._expectations.best
         return 1.0 - least / best if least < best else 0.0
 
