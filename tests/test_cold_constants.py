@@ -76,8 +76,10 @@ def test_other_words_for_caches_are_refused() -> None:
 def test_constants_are_cold_beyond_half_of_the_last_cache() -> None:
     machine = Machine.detect(threads=1)
     last = machine.caches[-1].bytes
-    assert not constants_are_cold(last // 2, machine)
-    assert constants_are_cold(last // 2 + 1, machine)
+    assert not constants_are_cold(last // 8, "float", machine)
+    assert constants_are_cold(last // 8 + 1, "float", machine)
+    assert not constants_are_cold(last // 4, "bfloat16", machine)
+    assert constants_are_cold(last // 4 + 1, "bfloat16", machine)
 
 
 @pytest.mark.native
@@ -104,3 +106,22 @@ def test_the_command_line_keeps_cold_constants_apart(tmp_path: Path) -> None:
     assert {each.setting.cold for each in read(tmp_path / "kept")} == {"constants"}
     shown = CliRunner().invoke(main, ["records", "list", "--records", str(tmp_path / "kept")])
     assert "1 cold constants" in " ".join(shown.output.split())
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--cold-constants"], "constants are to be cold, and none are named"),
+        (["--cold", "--cold-constants", "--constant", "B"], "--cold flushes all arrays"),
+    ],
+)
+@pytest.mark.native
+def test_cold_constants_without_any_or_beside_all_arrays_are_refused(
+    options: list[str], words: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "product.c"
+    path.write_text(PRODUCT)
+    done = CliRunner().invoke(main, ["optimize", str(path), *options, "--out", str(tmp_path / "out")])
+    assert done.exit_code == 2
+    assert words in " ".join(done.output.split())
+    assert "remedy: " in done.output

@@ -285,3 +285,35 @@ def test_a_process_that_is_forked_leaves_folders_to_the_one_that_made_them(tmp_p
                           env={**os.environ, "TMPDIR": str(tmp_path)})  # fmt: skip
     assert done.stdout == "True\n", done
     assert not list(tmp_path.iterdir())
+
+
+def test_two_models_in_one_program_call_the_kernels_of_their_own(tmp_path: Path) -> None:
+    """Kernels of the same nest have the same name in both, and may be others."""
+    for name, weight in (("one", 1.0), ("two", 2.0)):
+        (tmp_path / name).mkdir()
+        written(16, weight, tmp_path / name, name)
+    # The second one's kernel says that it ran.
+    (kernel,) = (tmp_path / "two").glob("kernel_*.c")
+    kernel.write_text(kernel.read_text().replace("#pragma scop", "output[0][0] = 7; return;\n#pragma scop"))
+    subprocess.run(["/bin/sh", "build.sh"], cwd=tmp_path / "two", check=True)
+    calls = "\n".join(
+        f"""  void *weights_{name} = aligned_alloc(64, {name}_weights_bytes());
+  void *memory_{name} = aligned_alloc(64, {name}_memory_bytes());
+  FILE *file_{name} = fopen("{name}/{name}.weights", "rb");
+  if (!fread(weights_{name}, 1, {name}_weights_bytes(), file_{name})) return 1;
+  {name}_prepare_weights(weights_{name}), {name}_prepare_memory(memory_{name});
+  {name}(x, y, weights_{name}, memory_{name});
+  printf("%g\\n", y[0]);"""
+        for name in ("one", "two")
+    )
+    (tmp_path / "main.c").write_text(
+        '#include <stdio.h>\n#include <stdlib.h>\n#include "one/one.h"\n#include "two/two.h"\n'
+        "int main(void) {\n  float x[32], y[32];\n  for (int i = 0; i < 32; i++)\n    x[i] = 1;\n"
+        f"{calls}\n}}\n"
+    )
+    for order in (["-lone", "-ltwo"], ["-ltwo", "-lone"]):
+        folders = [f"-{flag}{tmp_path / name}" for flag in ("L", "Wl,-rpath,") for name in ("one", "two")]
+        command = [Toolchain.find().command, "main.c", *folders, *order, "-o", "main"]
+        subprocess.run(command, cwd=tmp_path, check=True)
+        ran = subprocess.run(["./main"], cwd=tmp_path, capture_output=True, text=True, check=True)
+        assert ran.stdout == "16\n7\n"

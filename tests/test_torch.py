@@ -397,8 +397,15 @@ def test_options_of_the_backend(as_it_is: None) -> None:
             {"budget": "5parsecs"},
             {"numerics": "no"},
             {"element": "half"},
+            {"threads": 99999},
         )
-        messages = "no option 'thread'", "'5parsecs' is no budget", "no numerics level", "no values of type"
+        messages = (
+            "no option 'thread'",
+            "'5parsecs' is no budget",
+            "no numerics level",
+            "no values of type",
+            "99999 threads",
+        )
         for options, message in zip(wrong, messages, strict=True):
             with pytest.raises(Exception, match=message):
                 torch.compile(model, backend=compile_graph, options=options)(rows)

@@ -187,6 +187,10 @@ def optimize(
         from polydl.page.render import require
 
         require()
+    if cold and cold_constants:
+        raise OptionError(
+            "--cold flushes all arrays, constants included", remedy="leave out --cold or --cold-constants"
+        )
     flushed: Cold = cold or ("constants" if cold_constants else False)
     output = _Output(out, json_path, html_path, detail.quieter(json_path))
     job = _Job(

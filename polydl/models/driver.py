@@ -108,7 +108,7 @@ class Driver:
                 "#include <time.h>",
                 f'#include "{self.name}.h"',
                 "",
-                f'__attribute__((visibility("hidden"))) _Thread_local char *{SCRATCH_NAME};',
+                f'__attribute__((weak, visibility("hidden"))) _Thread_local char *{SCRATCH_NAME};',
                 "int omp_get_max_threads(void);",
                 "void omp_set_num_threads(int);",
                 *declarations,
@@ -124,7 +124,7 @@ class Driver:
                 "",
                 *self._function(prepare_weights, [each.c for each in self.preparing]),
                 "",
-                *self._function(run, [self._scratch, *(each.c for each in self.calls)]),
+                *self._function(run, self._lending([each.c for each in self.calls])),
                 "",
                 *_CLOCK,
                 "",
@@ -133,17 +133,22 @@ class Driver:
             ]
         )
 
-    @property
-    def _scratch(self) -> str:
-        return f"{SCRATCH_NAME} = polydl_buffer({self.scratch_begin});"
+    def _lending(self, statements: Sequence[str]) -> list[str]:
+        """Statements that run while kernels may use the memory behind the values."""
+        return [
+            f"char *const before = {SCRATCH_NAME};",
+            f"{SCRATCH_NAME} = polydl_buffer({self.scratch_begin});",
+            *statements,
+            f"{SCRATCH_NAME} = before;",
+        ]
 
     @property
     def _timed_calls(self) -> list[str]:
         """The calls, each of which stores its time."""
-        lines = [self._scratch, "double begin = polydl_now();"]
+        lines = ["double begin = polydl_now();"]
         for number, each in enumerate(self.calls):
             lines += [each.c, f"seconds[{number}] = polydl_now() - begin;", f"begin += seconds[{number}];"]
-        return lines
+        return self._lending(lines)
 
     def _function(self, prototype: str, statements: Sequence[str]) -> list[str]:
         """A function that runs statements on the model's threads."""

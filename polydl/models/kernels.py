@@ -16,12 +16,14 @@ from polydl.errors import OptionError, PolydlError, ResourceError
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics, numerics_level
 from polydl.machine import Machine
+from polydl.models.layout import ValueType, element_bytes
 from polydl.optimization.budget import BUDGETS, Budget
 from polydl.system.files import temporary_directory
 from polydl.system.process_group import run_in_group
 from polydl.system.sandbox import inside, is_sandboxed
 
 if TYPE_CHECKING:
+    from polydl.ir.kernel import KernelSource
     from polydl.optimization.optimized import Optimization
     from polydl.outcome.baselines import Baseline
 
@@ -31,7 +33,9 @@ PLACE_OF_NAME = "kernel"
 SCRATCH_NAME = "polydl_scratch"
 _AUTOMATIC_PICKS = 4
 _MOST_VARIANTS = 100
-_FLAGS = ("-O3", "-march=native", "-fopenmp", "-c", "-fPIC")
+# Another model in the same program may have other kernels of the same names: each calls those of its own library.
+_HIDDEN = "-fvisibility=hidden"
+_FLAGS = ("-O3", "-march=native", "-fopenmp", _HIDDEN, "-c", "-fPIC")
 
 
 @dataclass(frozen=True)
@@ -71,12 +75,12 @@ class KernelOptions:
         return directory_of(self.records)
 
 
-def constants_are_cold(bytes_: int, machine: Machine) -> bool:
-    """Whether a model with constants of so many bytes finds few of them in the caches when it is called again.
+def constants_are_cold(elements: int, value_type: ValueType, machine: Machine) -> bool:
+    """Whether a model with so many constants of that type finds few of them in the caches when it is called again.
 
     Half of the last cache is left to its values, and to what kernels make of constants beforehand.
     """
-    return bool(machine.caches) and bytes_ > machine.caches[-1].bytes // 2
+    return bool(machine.caches) and elements * element_bytes(value_type) > machine.caches[-1].bytes // 2
 
 
 @dataclass(frozen=True)
@@ -197,7 +201,7 @@ def _optimized(path: Path, constants: tuple[str, ...], setting: ModelSetting) ->
         microkernel=_self_contained(),
         numerics=options.numerics,
         fewer_products=options.fewer_products,
-        cold="constants" if options.cold_constants else False,
+        cold="constants" if options.cold_constants and constants else False,
         budget=options.budget,
         records=options.records,
         out=path.parent / "out",
@@ -262,6 +266,7 @@ def _question(path: Path, constants: tuple[str, ...], setting: ModelSetting) -> 
     from polydl.records.questions import question
 
     shown = {name: value for name, value in vars(setting.options).items() if name != "records"}
+    shown["cold_constants"] = setting.options.cold_constants and bool(constants)
     return question(
         path.read_bytes(),
         directory=path.parent,
@@ -271,6 +276,11 @@ def _question(path: Path, constants: tuple[str, ...], setting: ModelSetting) -> 
         options={"model": True, "constant": list(constants), **shown},
         installed=setting.installed,
     )
+
+
+def with_flags(kernel: KernelSource, *flags: str) -> KernelSource:
+    """A kernel that is compiled with further flags."""
+    return replace(kernel, compile_flags=(*kernel.compile_flags, *flags))
 
 
 def _description(result: Optimization) -> dict[str, Any]:
@@ -285,11 +295,11 @@ def _description(result: Optimization) -> dict[str, Any]:
     best, plain, toolchain = result.winner, result.plain, result.toolchain
     assert toolchain is not None
     if plain is not None:
-        line = lines(without_dealing(plain.build.kernel), plain.build.toolchain, names)["object"]
+        kernel = with_flags(without_dealing(plain.build.kernel), _HIDDEN)
+        line = lines(kernel, plain.build.toolchain, names)["object"]
         return {"object_line": line, "seconds": plain.seconds, "choice": f"the loops as they are, {plain.name}"}
     assert best is not None
-    lent = replace(best.kernel, compile_flags=(*best.kernel.compile_flags, f"-D{SCRATCH}={SCRATCH_NAME}"))
-    line = lines(lent, toolchain, names)["object"]
+    line = lines(with_flags(best.kernel, _HIDDEN, f"-D{SCRATCH}={SCRATCH_NAME}"), toolchain, names)["object"]
     words = "; ".join(variant_in_words(result.scop, best.ranked.variant)) or "no step"
     return {
         "object_line": line,

@@ -63,7 +63,7 @@ class Manifest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     weights_sha256: _Digest
     #: of what is prepared of them once
     prepared_bytes: _Count
-    #: of the values between operators
+    #: of the values between operators, and of what kernels need beside their arguments
     memory_bytes: _Count
     #: of all kernels
     threads: Annotated[int, Meta(ge=1)]

@@ -98,7 +98,7 @@ def optimize(
     shapes = input_shapes(stored, inputs)
     graph = graph_of(shaped(stored, shapes), stored.path)
     machine = Machine.detect(threads=threads)
-    cold = constants_are_cold(sum(each.nbytes for each in graph.constants.values()), machine)
+    cold = constants_are_cold(sum(each.size for each in graph.constants.values()), value_type, machine)
     options = replace(options, cold_constants=cold)
     kernels = KnownKernels(machine, options, progress)
     lowered = lower(in_mixed_precision(with_values_of(graph, value_type), kernels))

@@ -180,6 +180,12 @@ def optimize(
     with clock.stage("parse"):
         scop = nest_of(nest, function=function, defines=defines, include_directories=include_directories)
         scop = with_data(scop, constant=constant, init=init, inputs=inputs)
+        if cold == "constants" and not scop.constants:
+            raise OptionError(
+                "constants are to be cold, and none are named",
+                construct="--cold-constants",
+                remedy="name arrays that hold the same at every call (--constant), or leave it out",
+            )
     exported = Naming(name, prefix).of(scop.function.name)
     platform = platform_for(machine_on(machine, threads), microkernel, march, compiler, executor, run=run)
     if limit is not None and platform.runs is None:

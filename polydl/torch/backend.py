@@ -15,6 +15,7 @@ import torch
 
 from polydl.arguments import whole
 from polydl.errors import OptionError, PolydlError
+from polydl.machine import Machine
 from polydl.models.kernels import KernelOptions
 from polydl.models.rounding import value_type_named
 from polydl.torch.model import optimize
@@ -147,7 +148,7 @@ def compile_graph(
     KernelOptions(**{name: given[name] for name in _OF_KERNELS if name in given})
     value_type_named(given.get("element", "float"))
     if given.get("threads") is not None:
-        whole("threads", given["threads"], 1)
+        Machine.detect(threads=whole("threads", given["threads"], 1))
     constants = [number for number, each in enumerate(example_inputs) if _is_constant(each)]
     if torch.is_grad_enabled() and any(
         isinstance(each, torch.Tensor) and each.requires_grad for each in example_inputs

@@ -234,7 +234,7 @@ def optimize(
     example = Arguments.bound(signature, given, example_keywords or {})
     machine = Machine.detect(threads=threads)
     program = exported(model, example)
-    cold = constants_are_cold(sum(each.nbytes for each in program.parameters.values()), machine)
+    cold = constants_are_cold(sum(each.numel() for each in program.parameters.values()), value_type, machine)
     options = replace(options, cold_constants=cold)
     known = KnownKernels(machine, options, progress)
 
