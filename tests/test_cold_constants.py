@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -100,9 +101,12 @@ def test_the_command_line_keeps_cold_constants_apart(tmp_path: Path) -> None:
     path = tmp_path / "product.c"
     path.write_text(PRODUCT)
     given = ["optimize", str(path), "--threads", "1", "--max-variants", "4", "--top-k", "1", "--constant", "B"]
-    given += ["--cold-constants", "--records", str(tmp_path / "kept"), "--out", str(tmp_path / "out"), "-q"]
-    done = CliRunner().invoke(main, [*given, "--no-calibration"])
+    given += ["--cold-constants", "--records", str(tmp_path / "kept"), "--out", str(tmp_path / "out")]
+    done = CliRunner().invoke(main, [*given, "--no-calibration", "--json", str(tmp_path / "answer.json")])
     assert done.exit_code == 0, done.output
+    assert "constants from memory" in " ".join(done.output.split())
+    assert json.loads((tmp_path / "answer.json").read_text())["cold"] == "constants"
+    assert ", constants from memory." in (tmp_path / "out" / "product_polydl.c").read_text()
     assert {each.setting.cold for each in read(tmp_path / "kept")} == {"constants"}
     shown = CliRunner().invoke(main, ["records", "list", "--records", str(tmp_path / "kept")])
     assert "1 cold constants" in " ".join(shown.output.split())

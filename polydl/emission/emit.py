@@ -23,6 +23,7 @@ from polydl.emission.replaced import check_replaced
 from polydl.emitted_names import REPORT_FILE, FileKind, emitted_names
 from polydl.errors import ExecutionError
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.cold import Cold
 from polydl.ir.counts import counted
 from polydl.ir.interface import Clause, Interface
 from polydl.ir.kernel import KernelSource
@@ -45,6 +46,8 @@ if TYPE_CHECKING:
 #: The file of a run's measurements, and what it is.
 REPORT = (REPORT_FILE, "what was tried and measured, where `polydl optimize` wrote it")
 _NOT_RUN = "Neither run nor checked: the processor on which it was made lacks some of its instructions."
+
+_FLUSHED: Mapping[Cold, str] = {False: "", True: ", from empty caches", "constants": ", constants from memory"}
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,8 @@ class Winner:
     plain: str = ""
     #: whether a variant passed
     passed: bool = True
+    #: what was flushed before each invocation
+    cold: Cold = False
     #: the function that prepares its constants at every call; None where that was not measured
     unprepared: Measurement | None = None
 
@@ -107,7 +112,10 @@ def _numerics(winner: Winner) -> str:
 def _head(winner: Winner, toolchain: Toolchain, names: Mapping[FileKind, Path]) -> str:
     scop = winner.scop
     seconds = (winner.measurement.seconds_median if winner.measurement is not None else None) or 0.0
-    measured = f"Measured {durations.shown(seconds)}, {scop.flops / seconds / 1e9:.4g} GFLOPS." if seconds else _NOT_RUN
+    measured = _NOT_RUN
+    if seconds:
+        rate = f"{scop.flops / seconds / 1e9:.4g} GFLOPS"
+        measured = f"Measured {durations.shown(seconds)}, {rate}{_FLUSHED[winner.cold]}."
     uses = [
         f"{use.name} m={use.m} n={use.n} k={use.k} batch={use.batch} rows={use.rows}, "
         f"{use.operands[0]} += {use.operands[1]} * {use.operands[2]}"
@@ -316,6 +324,7 @@ def write_winner(result: Outcome, directory: Path | None) -> EmittedFiles:
         ranked=len(result.ranking.entries),
         threads=variant_threads(result.scop, ranked.variant, result.machine.threads),
         unprepared=result.unprepared,
+        cold=result.cold,
     )
     return write_kernel(winner, toolchain, directory)
 
@@ -336,5 +345,6 @@ def _write_plain(result: Outcome, plain: Baseline, directory: Path | None) -> Em
         threads=build.threads,
         plain=plain.name,
         passed=result.winner is not None,
+        cold=result.cold,
     )
     return write_kernel(winner, build.toolchain, directory)

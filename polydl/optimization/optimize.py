@@ -231,6 +231,7 @@ def optimize(
             toolchain=platform.toolchain,
             peak_gflops=best_peak(ranked.machine, None),
             numerics=level,
+            cold=cold,
             analysed=ranked.analysed,
             exported=exported,
             lacking=platform.lacking if run else (),

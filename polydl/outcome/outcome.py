@@ -11,6 +11,7 @@ from polydl import durations
 from polydl.calibration.first_use import FirstUse
 from polydl.errors import ExecutionError
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.cold import Cold
 from polydl.ir.measurement import Exactness, Measurement
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.ir.ranking import RankedVariant, Ranking
@@ -58,6 +59,8 @@ class Outcome:
     peak_gflops: float
     #: what variants may do to sums and products
     numerics: Numerics = DEFAULT_NUMERICS
+    #: what was flushed from the caches before each invocation
+    cold: Cold = False
     #: what was wrong with the records
     store: StoreState = field(default_factory=StoreState)
     #: the winner's check over a ring; None where nothing was run here

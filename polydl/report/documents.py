@@ -104,6 +104,7 @@ def optimization_document(result: Outcome) -> Document:
             "baseline": baseline_document(result, result.baseline),
             "baselines": [baseline_document(result, each) for each in result.baselines],
             "numerics": result.numerics,
+            "cold": result.cold,
             "best": winner_document(result),
             "candidates": candidate_documents(result),
             "ranking": evidence.ranking(result.ranking),
