@@ -216,7 +216,7 @@ def test_files_that_hold_no_named_arrays_are_refused(nest: Scop, tmp_path: Path)
     for path, words in (
         (pipe, "no ordinary file"),
         (single, "without a name"),
-        (text, "no arrays can be read"),
+        (text, "no arrays can be read: it is no NPZ file"),
         (damaged, "no arrays can be read: Error -3"),
         (tmp_path / "no.npz", "no arrays"),
     ):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -87,7 +88,9 @@ def test_a_library_has_its_kernels_and_the_shapes_that_lose_most(width: int, ver
     joined = "".join(text.split())
     assert all("".join(kernel.words(nest, library.product).split()) in joined for kernel in kernels.values())
     assert "at most 2.00 times as long as the fastest kernel at 12 measured shapes" in " ".join(text.split())
-    assert "--max-slowdown 1.1" in text
+    assert "--max-slowdown 1.1: more --shapes may help" in " ".join(text.split())
+    full = replace(library, settings=replace(library.settings, max_kernels=len(kernels)))
+    assert "more --max-kernels may help" in " ".join(library_text(full, verbose=verbose).split())
     losing = [line for line in text.splitlines() if line.split()[2:3] == ["9"]]
     assert len(losing) == (6 if verbose else 4)
     assert ("if (M * N <= 120)" in text) == verbose

@@ -260,7 +260,8 @@ def _chain(statement: Any, text: str) -> Iterator[Edit]:
     following = [innermost.target, *reversed(targets)]
     copies = "".join(f" {to} = {of};" for of, to in pairwise(following))
     yield Edit(start, innermost.start, "{ ")
-    yield Edit(innermost.semicolon + 1, innermost.semicolon + 1, f"{copies} }}")
+    # In place of the semicolon, which is in the region also where the statement is the region's last.
+    yield Edit(innermost.semicolon, innermost.semicolon + 1, f";{copies} }}")
 
 
 def _inside(cursor: Any) -> Any:

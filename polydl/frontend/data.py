@@ -17,7 +17,7 @@ from polydl.frontend.passes import ReadingJob, asked
 from polydl.frontend.source import Edit, EditedText, read_source
 from polydl.ir.data import Initializer, Inputs
 from polydl.ir.scop import Scop
-from polydl.system.files import opened, temporary_directory
+from polydl.system.files import opened, reason_of, temporary_directory
 
 _TIMEOUT_SECONDS = 60.0
 # What C calls a bfloat16.
@@ -118,7 +118,9 @@ def with_inputs(scop: Scop, path: str | Path) -> Scop:
             with file:
                 arrays = {name: file[name] for name in file.files}
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise refused(f"no arrays can be read: {error}", "write it with numpy.savez(FILE, name=array)") from None
+        # NumPy takes what is no file of its own for one of Python objects.
+        reason = "it is no NPZ file" if isinstance(error, ValueError) else reason_of(error)
+        raise refused(f"no arrays can be read: {reason}", "write it with numpy.savez(FILE, name=array)") from None
     if not arrays:
         raise refused("the file holds no array", "write it with numpy.savez(FILE, name=array)")
     for name, values in arrays.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from polydl.errors import OptionError
+from polydl.frontend.child import fork_server
 from polydl.libraries.candidates import proved
 from polydl.libraries.chosen import ChosenLibrary, MeasuredShapes, integers
 from polydl.libraries.measuring import ShapeMeasuring
@@ -34,7 +35,8 @@ def measured_further(
     every = (*library.shapes, *(shape for number, shape in enumerate(new) if shape not in new[:number]))
     sources = [alone(nest, product, kernel, machine) for kernel in candidates.values()]
     times = []
-    scops = [library.read(shape) for shape in every]
+    with fork_server():
+        scops = [library.read(shape) for shape in every]
     with (
         temporary_directory() as directory,
         ShapeMeasuring(

@@ -23,13 +23,14 @@ def library_text(library: Library, *, verbose: bool) -> str:
     ranges = ", ".join(map(str, library.nest.ranges))
     count = len(library.kernels)
     slower = (
-        f"at most {worst:.2f} times as long as the fastest kernel at {len(library.shapes)} measured shapes, "
+        f"at most {worst:.2f} times as long as the fastest kernel at {counted(len(library.shapes), 'measured shape')}, "
         f"{mean_slowdown(library):.2f} in the geometric mean"
     )
     lines = wrapped(f"Library  {library.exported} for {ranges}: {counted(count, 'kernel')}", "")
     lines += wrapped(slower, "  ")
     if worst > library.settings.max_slowdown:
-        more = f"that is more than --max-slowdown {library.settings.max_slowdown:g}: more --max-kernels may help"
+        option = "--max-kernels" if count == library.settings.max_kernels else "--shapes"
+        more = f"that is more than --max-slowdown {library.settings.max_slowdown:g}: more {option} may help"
         lines += wrapped(more, "  ")
     words = {identity: kernel.words(library.nest, library.product) for identity, kernel in library.kernels.items()}
     lines.append("Kernels")
