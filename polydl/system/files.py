@@ -184,6 +184,11 @@ def text_of(path: Path) -> str:
     return content.decode()
 
 
+def reason_of(error: Exception) -> str:
+    """Why a document can't be read, without the number and the path that Python has in the text of an OSError."""
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """While no other process holds the lock of this file, which is made if it is missing, and stays. Raises OSError."""
