@@ -132,7 +132,11 @@ void across(float b[64][64], float c[64][64], float a[64][64]) {
     ("text", "steps", "message"),
     [
         (BACKWARDS, (Interchange(0, ("j", "i")),), r"within S0 \(line 5\) is broken by `interchange` of nest 0"),
-        (BACKWARDS, (Tile(0, "i", (8,)), Tile(0, "j", (8,))), r"within S0 \(line 5\) is broken by `tile` of nest 0"),
+        (
+            BACKWARDS,
+            (Tile(0, "i", (8,)), Tile(0, "j", (8,))),
+            r"within S0 \(line 5\) is broken by `tile` of nest 0 \(loop `j`\)$",
+        ),
         (
             BACKWARDS,
             (Tile(0, "i", (8,)), Interchange(0, ("i_t1", "j", "i"))),

@@ -189,6 +189,47 @@ def test_the_first_of_the_ranking_is_emitted_with_flags_that_are_spelled_out(
 
 
 @pytest.mark.native
+def test_what_is_made_for_a_known_processor_says_which_and_why_it_was_not_run(
+    product: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    line = ["optimize", str(product), "--machine", "zen3", "--threads", "4096", "--max-variants", "3"]
+    assert main([*line, "--out", str(out)], standalone_mode=False) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "Not run the code is for AMD EPYC, Zen 3, and this is another machine" in said
+    lacking = json.loads((out / "report.json").read_text())["machine"].get("lacking")
+    text = (out / "product_polydl.c").read_text()
+    assert ("the processor on which it was made lacks" in text) == bool(lacking)
+    assert ("it is for another machine than the one on which it was made" in text) == (not lacking)
+
+
+def test_every_processor_has_a_name_of_its_own_until_it_is_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert len({Machine.load(_file(name)).name for name in names()}) == len(names())
+    monkeypatch.setattr("polydl.machine.elsewhere.is_here", lambda _: True)
+    assert {machine_elsewhere(name).name for name in names()} == {find().identity.name}
+
+
+@pytest.mark.native
+@pytest.mark.parametrize("more", [[], ["--no-run"]])
+def test_the_processors_at_hand_are_not_those_of_another_machine(
+    more: list[str], product: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = ["optimize", str(product), "--machine", another("zen5"), "--march", "native", "--out", str(tmp_path / "out")]
+    assert main([*line, *more], standalone_mode=False) == 2
+    said = capsys.readouterr().err
+    assert "native processors are those of this machine, and the code is for another one" in said
+    assert "such as znver4" in said
+
+
+@pytest.mark.native
+def test_what_is_not_run_has_no_parts(product: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["optimize", str(product), "--machine", another("zen5"), "--records", str(tmp_path / "records")]
+    assert main([*line, "--shard", "1/2", "--out", str(tmp_path / "out")], standalone_mode=False) == 2
+    assert "a part of the measurements, and this machine can't run such code" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.native
 def test_flags_that_the_compiler_does_not_know_are_left_out() -> None:
     machine = dataclasses.replace(Machine.load(_file("zen4")), at_hand=False)
     strange = dataclasses.replace(machine, isa=(*machine.isa, "avx512_of_later_years"))

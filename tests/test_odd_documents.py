@@ -41,6 +41,7 @@ def test_documents_are_files(name: str, tmp_path: Path) -> None:
         assert ended.returncode == 2
         assert f"{document.name}: " in ended.stderr
         assert "it is no ordinary file" in ended.stderr
+        assert "Errno" not in ended.stderr
         assert "\n  remedy: " in ended.stderr
 
 

@@ -43,7 +43,7 @@ def test_parts_are_the_whole_and_have_nothing_in_common(items: list[int], count:
     assert max(map(len, parts)) - min(map(len, parts)) <= 1
 
 
-@pytest.mark.parametrize("text", ["", "1", "0/4", "5/4", "1/0", "-1/4", "1/4/2", "a/b", "1.0/2"])
+@pytest.mark.parametrize("text", ["", "1", "0/4", "5/4", "1/0", "-1/4", "1/4/2", "a/b", "1.0/2", f"1/{'9' * 5000}"])
 def test_what_is_no_part(text: str) -> None:
     with pytest.raises(OptionError) as caught:
         Shard.parse(text)
@@ -60,6 +60,31 @@ def test_parts_need_records_of_their_own(command: str) -> None:
     with pytest.raises(OptionError, match="same records") as caught:
         command_named(command).main(line[1:], standalone_mode=False)
     assert "records merge" in (caught.value.remedy or "")
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (["bench", "--merge", "a.json", "--shard", "3/3"], "both --merge and --shard are given"),
+        (["bench", "--merge", "a.json", "--suite", "resnet"], "both --merge and --suite are given"),
+        (["bench", "--merge", "a.json", "resnet_03"], "both --merge and [FILE|WORKLOAD]... are given"),
+        (["bench", "--merge", "a.json", "--show"], "both --merge and --show are given"),
+        (["bench", "--show", "--out", "a.json", "--shard", "1/2"], "both --show and --shard are given"),
+        (["bench", "--show", "--out", "a.json", "--limit", "1"], "both --show and --limit are given"),
+        (["collect", "--shard", "2/2", "--export", "a.jsonl.xz"], "both --export and --shard are given"),
+        (["collect", "--suite", "resnet", "--export", "a.jsonl.xz"], "both --export and --suite are given"),
+    ],
+)
+def test_what_has_no_effect_is_refused(line: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(line, standalone_mode=False) == 2
+    assert f"{words}\n  remedy: leave one of them out" in capsys.readouterr().err
+
+
+def test_a_part_that_is_missing_has_a_remedy_of_parts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--merge", str(tmp_path / "absent.json")], standalone_mode=False) == 2
+    said = capsys.readouterr().err
+    assert "absent.json: can't be read: No such file or directory\n" in said
+    assert "remedy: name the results of each part of one run, once" in said
 
 
 def test_parts_of_a_benchmark_are_the_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,11 +173,13 @@ def test_what_the_parts_measured_answers_the_whole(tmp_path: Path, capsys: pytes
     assert {candidate["id"] for candidate in document["candidates"]} == {one for _, one in measured(together)}
 
 
-def job_array(tmp_path: Path, task: int, count: int, first: int = 1) -> subprocess.CompletedProcess[str]:
-    """One task of the array, as SLURM would start it."""
-    numbers = {"SLURM_ARRAY_TASK_ID": task, "SLURM_ARRAY_TASK_COUNT": count, "SLURM_ARRAY_TASK_MIN": first}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, **{name: str(number) for name, number in numbers.items()}}
+def job_array(
+    tmp_path: Path, task: int, tasks: tuple[int, ...], folder: Path = Path(sys.executable).parent, **more: str
+) -> subprocess.CompletedProcess[str]:
+    """One task of the array, as SLURM would start it, with the ``polydl`` of a folder."""
+    numbers = {"ID": task, "COUNT": len(tasks), "MIN": min(tasks), "MAX": max(tasks)}
+    environment = {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}", **more}
+    environment |= {f"SLURM_ARRAY_TASK_{name}": str(number) for name, number in numbers.items()}
     options = ["--variants", "2", "--rounds", "2", "--nest-budget", "1s", "--microkernel", "c"]
     return subprocess.run(
         ["bash", str(SCRIPT), *SMALL, *options], cwd=tmp_path, env=environment, capture_output=True, text=True
@@ -162,12 +189,33 @@ def job_array(tmp_path: Path, task: int, count: int, first: int = 1) -> subproce
 @pytest.mark.slow
 @pytest.mark.native
 def test_the_job_array_collects_every_nest_once(tmp_path: Path) -> None:
-    for task in (0, 1):
-        ended = job_array(tmp_path, task, 2, first=0)
+    for task in (1, 2):
+        ended = job_array(tmp_path, task, (1, 2))
         assert ended.returncode == 0, ended.stderr
     parts = [{record.workload for record in read(tmp_path / "records" / str(part))} for part in (1, 2)]
     assert not parts[0] & parts[1]
     assert parts[0] | parts[1] == {SMALL[1], SMALL[3], SMALL[5]}
+
+
+@pytest.mark.parametrize(
+    ("tasks", "parts", "shard"),
+    [((1, 2, 3), {}, "2/3"), ((2,), {"POLYDL_PARTS": "8"}, "2/8"), ((2, 5), {"POLYDL_PARTS": "8"}, "2/8")],
+)
+def test_a_task_keeps_its_part_when_it_is_submitted_again(
+    tmp_path: Path, tasks: tuple[int, ...], parts: dict[str, str], shard: str
+) -> None:
+    command = tmp_path / "polydl"
+    command.write_text('#!/bin/sh\necho "$@"\n')
+    command.chmod(0o755)
+    ended = job_array(tmp_path, 2, tasks, tmp_path, **parts)
+    assert ended.stdout.endswith(f"--shard {shard} --records records/2\n")
+
+
+@pytest.mark.parametrize("tasks", [(1,), (3,), (2, 3), (0, 1), (1, 3)])
+def test_a_task_does_not_guess_of_how_many_it_is_a_part(tmp_path: Path, tasks: tuple[int, ...]) -> None:
+    ended = job_array(tmp_path, tasks[-1], tasks)
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "POLYDL_PARTS" in ended.stderr
 
 
 def test_the_script_is_clean_and_says_how_to_submit_it(tmp_path: Path) -> None:

@@ -9,11 +9,13 @@ from pathlib import Path
 import pytest
 
 import polydl
+from polydl.emission.emit import Winner, write_kernel
 from polydl.emission.target import TargetProcessors
 from polydl.errors import MissingComponentError, OptionError
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.measurement import Measurement
 from polydl.machine import Machine
-from polydl.pipeline import microkernels
+from polydl.pipeline import kernel, microkernels
 
 pytestmark = pytest.mark.native
 
@@ -59,10 +61,31 @@ def test_what_this_processor_lacks_is_written_and_not_run(tmp_path: Path) -> Non
     assert result.winner is None
     assert not result.tried
     assert {"FMA4", "XOP"} <= set(result.lacking)
-    assert "Neither run nor checked" in result.source
+    assert "Neither run nor checked: the processor on which it was made lacks some of its instructions" in result.source
     assert "Rounding errors were not measured" in " ".join(result.files["header"].read_text().split())
     with pytest.raises(MissingComponentError, match="which this processor lacks"):
         _ = result.best
+
+
+def test_what_was_checked_and_not_timed_says_so(tmp_path: Path) -> None:
+    result = optimized(tmp_path, "", machine=replace(Machine.detect(), threads=1), run=False)
+    variant, applied = result.ranking.entries[0].variant, result.applied(result.ranking.entries[0].variant)
+    winner = Winner(
+        result.scop,
+        result.machine,
+        kernel(applied, result.machine.vector_bytes),
+        variant,
+        Measurement(variant.id, "ok", complete=False),
+        numerics=result.numerics,
+        rounding=applied.rounding,
+        baseline=None,
+        rank=1,
+        ranked=1,
+        threads=1,
+    )
+    text = write_kernel(winner, Toolchain.find(), tmp_path / "out").paths["c"].read_text()
+    assert "Checked, and not timed" in text
+    assert "Neither run nor checked" not in text
 
 
 def test_code_for_integers_says_nothing_of_rounding_errors(tmp_path: Path) -> None:

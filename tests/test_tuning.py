@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from polydl.errors import OptionError
 from polydl.optimization.tuning import Tuned, TuningTask, nests_of, tune
 from polydl.presentation.tuning import document, line, tuned_text
 from polydl.records.store import read
+from polydl.system.interruption import Interrupted
 
 REFUSED = """\
 void chase(int n, int next[64])
@@ -32,6 +34,14 @@ void total(float sums[16], const float values[16][8])
       sums[i] += values[i][j];
 }
 """
+FILLED = """\
+void fill(float values[16][8])
+{
+  for (int i = 0; i < 16; ++i)
+    for (int j = 0; j < 8; ++j)
+      values[i][j] = 1.0f;
+}
+"""
 BEST = {"id": "0123456789ab", "plain": False, "seconds": 1e-3, "gflops": 12.5, "speedup": 3.25}
 
 
@@ -45,6 +55,17 @@ def test_each_nest_has_a_folder() -> None:
     assert [nest.name for nest in nests] == ["a/one.c", "resnet_03"]
     assert [str(nest.directory) for nest in nests] == ["out/one", "out/resnet_03"]
     assert nests[0].defines == {"N": "8"}
+
+
+def test_a_file_that_is_named_in_two_ways_is_one_nest() -> None:
+    nests = nests_of(["a/one.c", "./a/one.c", "a/../a/two.c"], [], Path("out"))
+    assert [nest.name for nest in nests] == ["a/one.c", "a/../a/two.c"]
+
+
+def test_options_of_files_need_a_file(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["tune", "--workload", "gemm_8x8x8", "--function", "f"], standalone_mode=False) == 2
+    said = capsys.readouterr().err
+    assert "--function has no effect without FILE\n  remedy: leave it out, or add FILE" in said
 
 
 def test_files_that_would_share_a_folder() -> None:
@@ -110,6 +131,41 @@ def test_what_is_no_budget_is_said_once(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(line, standalone_mode=False) == 2
     assert capsys.readouterr().err.count("'lots' is no budget") == 1
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("more", "remedy"), [([], "the same command"), (["--fresh"], "the same command without")])
+def test_an_interrupted_run_shows_what_was_done(
+    more: list[str], remedy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(nests: Sequence[TuningTask], **_: object) -> Iterator[Tuned]:
+        yield replace(tuned("one.c"), nest=nests[0])
+        raise Interrupted
+
+    monkeypatch.setattr("polydl.optimization.tuning.tune", interrupted)
+    line = ["tune", "one.c", "two.c", "--out", str(tmp_path / "out"), "--records", str(tmp_path / "records"), *more]
+    assert main([*line, "--json", str(tmp_path / "tuned.json")], standalone_mode=False) == 130
+    said = capsys.readouterr()
+    assert "1 nest: 1 optimized, 0 failed" in said.out
+    assert "1 of 2 were done by then\n  remedy: " + remedy in said.err
+    assert said.err.endswith("polydl: interrupted\n")
+    assert not (tmp_path / "tuned.json").exists()
+
+
+@pytest.mark.native
+def test_one_of_several_functions_is_tuned_with_its_data(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "two.c"
+    path.write_text(SUM + SUM.replace("total", "other") + FILLED)
+    line = ["tune", str(path), "-D", "N=8", "--threads", "1", "--max-variants", "2", "--top-k", "1"]
+    line += ["--out", str(tmp_path / "out"), "--records", str(tmp_path / "records")]
+    assert main(line, standalone_mode=False) == 1
+    assert "such as --function total" in capsys.readouterr().err
+    chosen = [*line, "--function", "other", "--constant", "values", "--init", "fill"]
+    assert main([*chosen, "--json", str(tmp_path / "tuned.json")], standalone_mode=False) == 0
+    text = (tmp_path / "out" / "two" / "other_polydl.h").read_text()
+    assert "values" in text
+    report = json.loads((tmp_path / "out" / "two" / "report.json").read_text())
+    assert report["input"]["function"] == "other"
+    assert report["input"]["constants"] == ["values"]
 
 
 @pytest.mark.native

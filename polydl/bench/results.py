@@ -19,7 +19,7 @@ from polydl.bench.ratios import (
     ratio,
 )
 from polydl.errors import OptionError
-from polydl.system.files import text_of, written_atomically
+from polydl.system.files import reason_of, text_of, written_atomically
 
 # 2: leaders and peers say whether they compute every product of the source; the peer ``onednn`` asks for Winograd, too.
 SCHEMA = 2
@@ -135,14 +135,14 @@ def _with_ratios(result: Mapping[str, Any], peers: Sequence[str], threads: int) 
 # ---- the file
 
 
-def read(path: Path) -> Document:
-    """The document in a file. Raises OptionError for a file that is no document of this schema."""
+def read(path: Path, remedy: str = _ANOTHER) -> Document:
+    """The document in a file. Raises OptionError with this remedy for a file that is no document of this schema."""
     try:
         document: Document = json.loads(text_of(path))
     except (OSError, ValueError) as error:
-        raise OptionError(f"can't be read: {error}", file=str(path), remedy=_ANOTHER) from None
+        raise OptionError(f"can't be read: {reason_of(error)}", file=str(path), remedy=remedy) from None
     if not isinstance(document, dict) or document.get("schema") != SCHEMA:
-        raise OptionError(f"holds no benchmark results of schema {SCHEMA}", file=str(path), remedy=_ANOTHER)
+        raise OptionError(f"holds no benchmark results of schema {SCHEMA}", file=str(path), remedy=remedy)
     return document
 
 

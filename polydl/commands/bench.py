@@ -27,6 +27,7 @@ from polydl.presentation.options import (
     json_option,
     quiet_option,
     records_option,
+    require_only,
     require_own_records,
     sandbox_option,
     shard_option,
@@ -138,6 +139,10 @@ def bench(
     from polydl.presentation.bench import console
     from polydl.records.store import default_directory
 
+    if parts:
+        require_only("--merge", "out", "json_path")
+    if only_show:
+        require_only("--show", "out", "json_path")
     screen = console(quiet=quiet or json_path == STANDARD_OUTPUT)
     status = 0
     if not only_show and not parts:
@@ -210,10 +215,10 @@ def _exit_status(document: Document, names: Sequence[str]) -> int:
 
 def _merged(parts: tuple[Path, ...], out: Path | None) -> Document:
     """All results of a run from those of its parts. Raises OptionError."""
-    from polydl.bench.parts import merged
+    from polydl.bench.parts import REMEDY, merged
     from polydl.bench.results import read, write
 
-    document = merged({str(path): read(path) for path in parts})
+    document = merged({str(path): read(path, REMEDY) for path in parts})
     if out is not None:
         write(document, out)
     return document

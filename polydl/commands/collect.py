@@ -15,6 +15,7 @@ from polydl.presentation.checked_command import CheckedCommand
 from polydl.presentation.options import (
     debug_option,
     records_option,
+    require_only,
     require_own_records,
     sandbox_option,
     seed_option,
@@ -94,9 +95,10 @@ def collect(
     from polydl.records.store import default_directory, refusal
     from polydl.workloads import workload
 
-    require_own_records(None if compile_only else shard, records)
     if export is not None:
+        require_only("--export", "records")
         return _export(records or default_directory(), export)
+    require_own_records(None if compile_only else shard, records)
     if not suites and not workloads:
         raise OptionError("no workloads were named", remedy="give --suite, for example --suite networks")
     if compile_only and work is None:

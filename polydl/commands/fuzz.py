@@ -169,10 +169,12 @@ def _merged(files: Sequence[Path], json_path: str | None) -> int:
 def _document(path: Path) -> dict[str, Any]:
     import json
 
-    from polydl.system.files import text_of
+    from polydl.system.files import reason_of, text_of
 
     try:
         document = json.loads(text_of(path))
     except (OSError, ValueError) as error:
-        raise OptionError(f"can't be read: {error}", file=str(path), remedy="name what --json wrote") from None
+        raise OptionError(
+            f"can't be read: {reason_of(error)}", file=str(path), remedy="name what --json wrote"
+        ) from None
     return document if isinstance(document, dict) else {}

@@ -21,6 +21,7 @@ from polydl.presentation.options import (
     quiet_option,
     ranker_option,
     records_option,
+    require_beside,
     sandbox_option,
     search_limit,
     search_options,
@@ -28,9 +29,10 @@ from polydl.presentation.options import (
     top_k_options,
 )
 from polydl.presentation.output_directory import out_option, require_writable
+from polydl.system.interruption import Interrupted
 
 if TYPE_CHECKING:
-    from polydl.optimization.tuning import TuningTask
+    from polydl.optimization.tuning import Tuned, TuningTask
 
 
 @click.command(cls=CheckedCommand)
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 @click.option("--suite", "suites", multiple=True, metavar="NAME", help="A suite (resnet, …) or a CSV file of sizes.")
 @click.option("--workload", "workloads", multiple=True, metavar="NAME", help="Such as resnet_03 or gemm_64x96x128.")
 @click.option("--limit", type=click.IntRange(min=1), metavar="N", help="Only the first N nests.")
+@click.option("--function", metavar="NAME", help="The function whose nest is meant, where a file has several.")
 @click.option(
     "-D",
     "--define",
@@ -47,6 +50,8 @@ if TYPE_CHECKING:
     help="A macro of all files, or the value of an integer parameter. May be repeated.",
 )
 @include_option
+@click.option("--constant", metavar="NAME", multiple=True, help="An array of all nests that is the same at every call.")
+@click.option("--init", default="", metavar="FUNCTION", help="A function of each file that fills the arrays.")
 @click.option("--threads", type=click.IntRange(min=1), metavar="N", help="Threads to use (all cores).")
 @click.option("--cluster", metavar="ADDRESS", help="Compile and time on the nodes of this Dask scheduler.")
 @click.option("--cpu", "cpus", metavar="KEY", multiple=True, help="Time on nodes of this type (one of each type).")
@@ -85,8 +90,11 @@ def tune(
     suites: tuple[str, ...],
     workloads: tuple[str, ...],
     limit: int | None,
+    function: str | None,
     define: tuple[str, ...],
     include: tuple[str, ...],
+    constant: tuple[str, ...],
+    init: str,
     threads: int | None,
     cluster: str | None,
     cpus: tuple[str, ...],
@@ -117,7 +125,12 @@ def tune(
     # Said once, and not of each nest.
     search_limit(options["budget"], options["strategy"])
     folder = out or Path(OUT)
-    nests = _nests(files, suites, workloads, folder, define, include)[:limit]
+    if not files:
+        require_beside("FILE", "function", "define", "include", "init")
+    nests = _nests(
+        files, suites, workloads, folder,
+        defines=macros_of(define), include_directories=include, function=function, constant=constant, init=init,
+    )[:limit]  # fmt: skip
     require_writable(folder)
     quiet = quiet or json_path == STANDARD_OUTPUT
     directory = records or default_directory()
@@ -141,18 +154,27 @@ def tune(
         scheduler_address(cluster, "--cluster")
         described = machines_of(cluster, cpus, threads=threads, patience=patience)
         tuned, count = tune_on_cluster(nests, described, **given), count * len(described)
-    results = []
+    results: list[Tuned] = []
+    interrupted = False
     with progress_bar(wanted=not quiet) as progress:
-        for result in tuned:
-            results.append(result)
-            if result.status == "failed":
-                click.echo(line(result), err=True)
-            if progress is not None:
-                progress(Stage("tune", len(results), count))
+        try:
+            for result in tuned:
+                results.append(result)
+                if result.status == "failed":
+                    click.echo(line(result), err=True)
+                if progress is not None:
+                    progress(Stage("tune", len(results), count))
+        except KeyboardInterrupt:
+            interrupted = True
     order = {nest.name: place for place, nest in enumerate(nests)}
     results.sort(key=lambda result: order[result.nest.name])
-    if not quiet:
+    if not quiet and not (interrupted and not results):
         click.echo(tuned_text(results))
+    if interrupted:
+        # The document is that of all nests.
+        again = f"the same command{' without --fresh' if fresh else ''}"
+        click.echo(f"{len(results)} of {count} were done by then\n  remedy: {again} goes on with the others", err=True)
+        raise Interrupted
     if json_path is not None:
         write_document(document(results), json_path)
     return FAILURE if any(result.status == "failed" for result in results) else 0
@@ -163,15 +185,15 @@ def _nests(
     suites: tuple[str, ...],
     workloads: tuple[str, ...],
     directory: Path,
-    define: tuple[str, ...],
-    include: tuple[str, ...],
+    **options: Any,
 ) -> tuple[TuningTask, ...]:
+    """All of them; ``options`` are those of ``polydl.optimization.tuning.nests_of``."""
     from polydl.optimization.tuning import nests_of
     from polydl.workloads import suite
     from polydl.workloads import suites as known
 
     names = [name for one in suites for name in suite(one)]
-    nests = nests_of(files, [*names, *workloads], directory, defines=macros_of(define), include_directories=include)
+    nests = nests_of(files, [*names, *workloads], directory, **options)
     if not nests:
         remedy = f"name FILE..., a --suite ({', '.join(known())}) or a --workload"
         raise OptionError("there is nothing to optimize", remedy=remedy)

@@ -45,14 +45,14 @@ def variant_from_file(path: str) -> Variant:
     import json
 
     from polydl.ir.variant import Variant
-    from polydl.system.files import text_of
+    from polydl.system.files import reason_of, text_of
     from polydl.variant_json import variant_from_json
 
     remedy = "write what `polydl variants FILE --json -` lists as the `steps` of a variant"
     try:
         document = json.loads(text_of(Path(path)))
     except (OSError, ValueError) as error:
-        raise OptionError(f"no variant can be read: {error}", file=path, remedy=remedy) from error
+        raise OptionError(f"no variant can be read: {reason_of(error)}", file=path, remedy=remedy) from error
     steps = document.get("steps") if isinstance(document, dict) else document
     if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps):
         raise OptionError("this is no list of steps", file=path, remedy=remedy)

@@ -45,7 +45,9 @@ if TYPE_CHECKING:
 
 #: The file of a run's measurements, and what it is.
 REPORT = (REPORT_FILE, "what was tried and measured, where `polydl optimize` wrote it")
-_NOT_RUN = "Neither run nor checked: the processor on which it was made lacks some of its instructions."
+_LACKING = "Neither run nor checked: the processor on which it was made lacks some of its instructions."
+_ELSEWHERE = "Neither run nor checked: it is for another machine than the one on which it was made."
+_NOT_TIMED = "Checked, and not timed: the run was interrupted."
 
 _FLUSHED: Mapping[Cold, str] = {False: "", True: ", from empty caches", "constants": ", constants from memory"}
 
@@ -76,6 +78,8 @@ class Winner:
     plain: str = ""
     #: whether a variant passed
     passed: bool = True
+    #: whether the processor at hand lacks instructions of the code
+    lacking: bool = False
     #: what was flushed before each invocation
     cold: Cold = False
     #: the function that prepares its constants at every call; None where that was not measured
@@ -112,8 +116,10 @@ def _numerics(winner: Winner) -> str:
 def _head(winner: Winner, toolchain: Toolchain, names: Mapping[FileKind, Path]) -> str:
     scop = winner.scop
     seconds = (winner.measurement.seconds_median if winner.measurement is not None else None) or 0.0
-    measured = _NOT_RUN
-    if seconds:
+    measured = _NOT_TIMED
+    if winner.measurement is None:
+        measured = _LACKING if winner.lacking else _ELSEWHERE
+    elif seconds:
         rate = f"{scop.flops / seconds / 1e9:.4g} GFLOPS"
         measured = f"Measured {durations.shown(seconds)}, {rate}{_FLUSHED[winner.cold]}."
     uses = [
@@ -324,6 +330,7 @@ def write_winner(result: Outcome, directory: Path | None) -> EmittedFiles:
         ranked=len(result.ranking.entries),
         threads=variant_threads(result.scop, ranked.variant, result.machine.threads),
         unprepared=result.unprepared,
+        lacking=bool(result.lacking),
         cold=result.cold,
     )
     return write_kernel(winner, toolchain, directory)

@@ -17,6 +17,8 @@ from polydl.pipeline import AUTOMATIC, NO_MICROKERNEL
 # Bytes of vectors, by the macro of the first instruction set that has them.
 _VECTORS = {"__AVX512F__": 64, "__AVX2__": 32}
 _LEAST_VECTOR = 16
+# What compilers call the processors that they run on.
+_NATIVE = "native"
 # What processors of these names have beside all of those before, as systems name it, the greatest first.
 _X86_LEVELS: tuple[tuple[str, frozenset[str]], ...] = (
     ("x86-64-v4", frozenset({"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"})),
@@ -46,7 +48,16 @@ class TargetProcessors:
 
     @staticmethod
     def find(march: str, machine: Machine, compiler: str | None = None) -> TargetProcessors:
-        """What the compiler knows of such processors. Raises OptionError if it knows none of that name."""
+        """What the compiler knows of such processors.
+
+        Raises OptionError if it knows none of that name, and for its own where the machine is not the one at hand.
+        """
+        if march == _NATIVE and not machine.at_hand:
+            raise OptionError(
+                "native processors are those of this machine, and the code is for another one",
+                construct=f"--march {march}",
+                remedy="leave it out, or name that machine's processors as the compiler does, such as znver4",
+            )
         toolchain, native = Toolchain.find(compiler, march), Toolchain.find(compiler)
         macros, present = toolchain.macros(), native.macros()
         lacking = tuple(name for name in used_sets(macros) if name not in used_sets(present))

@@ -17,7 +17,7 @@ from typing import Literal
 from polydl.errors import MissingComponentError, OptionError
 from polydl.ir.kernel import KernelSource
 from polydl.native import privileged
-from polydl.system.files import temporary_directory
+from polydl.system.files import reason_of, temporary_directory
 from polydl.system.full_disk import DISK_FULL, disk_full
 from polydl.system.process_group import run_in_group
 from polydl.vector_functions import SCALAR_MATH, arguments, prototypes
@@ -315,4 +315,4 @@ def _run(command: list[str], folder: Path | None = None) -> subprocess.Completed
     try:
         return run_in_group(command, folder, timeout_seconds=_TIMEOUT_SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise OptionError(f"{command[0]} can't be run: {error}", remedy="name another compiler") from None
+        raise OptionError(f"{command[0]} can't be run: {reason_of(error)}", remedy="name another compiler") from None

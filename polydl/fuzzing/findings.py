@@ -13,7 +13,7 @@ from polydl.errors import OptionError
 from polydl.fuzzing.examine import Failure
 from polydl.fuzzing.generator import Case, Conditions
 from polydl.ir.variant import Variant
-from polydl.system.files import text_of, write_atomically
+from polydl.system.files import reason_of, text_of, write_atomically
 from polydl.variant_json import variant_from_json
 
 SOURCE, STEPS, DESCRIPTION = "nest.c", "variant.json", "finding.json"
@@ -82,5 +82,7 @@ def read(path: Path) -> tuple[Case, tuple[Variant, ...], dict[str, Any]]:
         return case, () if steps is None else (variant_from_json(steps),), document
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise OptionError(
-            f"no finding can be read: {error}", file=str(path), remedy=f"name a {DESCRIPTION} that `polydl fuzz` wrote"
+            f"no finding can be read: {reason_of(error)}",
+            file=str(path),
+            remedy=f"name a {DESCRIPTION} that `polydl fuzz` wrote",
         ) from None

@@ -20,6 +20,7 @@ from polydl.plan.rewrite_steps import families
 from polydl.records.line import to_line
 from polydl.records.record import Record, Setting
 from polydl.records.store import Damage, read, read_file, read_stream
+from polydl.system.files import reason_of
 
 # Version of ``Record.features`` as ``describe`` returns them.
 VERSION = 2
@@ -211,7 +212,7 @@ def read_records(source: Path, damaged: Callable[[Damage], None] | None = None) 
                 yield from read_stream(file, source, damaged)
         except (OSError, EOFError, lzma.LZMAError) as error:
             raise RecordsError(
-                f"can't be read: {error}", file=str(source), remedy="copy it anew, or name other records"
+                f"can't be read: {reason_of(error)}", file=str(source), remedy="copy it anew, or name other records"
             ) from None
     else:
         yield from read_file(source, damaged)

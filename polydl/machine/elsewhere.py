@@ -49,7 +49,11 @@ def machine_elsewhere(name: str, *, threads: int | None = None) -> Machine:
             remedy=f"ask for 1 to {machine.cores} threads (--threads), the cores of that machine",
         )
     machine = replace(machine, threads=threads or machine.cores)
-    return replace(machine, at_hand=is_here(machine))
+    at_hand = is_here(machine)
+    if at_hand and name in names():
+        # As in what is measured here without a name.
+        machine = replace(machine, name=find([level.bytes for level in machine.caches]).identity.name)
+    return replace(machine, at_hand=at_hand)
 
 
 def _read(path: Path) -> Machine:

@@ -191,6 +191,9 @@ def optimize(
     if limit is not None and platform.runs is None:
         reason = "nothing is to be run" if not run else "this machine can't run such code"
         raise OptionError(f"a budget for measurements, and {reason}", remedy="leave out the budget (--budget)")
+    if part is not None and run and platform.runs is None:
+        text = "a part of the measurements, and this machine can't run such code"
+        raise OptionError(text, construct=f"--shard {part}", remedy="leave out the part (--shard)")
     level = numerics_level(numerics) if space is None else space.numerics
     options = ApplyOptions(microkernel=platform.microkernel, numerics=level)
     book: Book | None = None

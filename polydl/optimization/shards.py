@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from polydl.errors import OptionError
 
-_FORM = re.compile(r"(\d+)/(\d+)", re.ASCII)
+_FORM = re.compile(r"(\d{1,9})/(\d{1,9})", re.ASCII)
 _Item = TypeVar("_Item")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -42,6 +43,12 @@ class TuningTask:
     defines: Mapping[str, str | int] = field(default_factory=dict)
     #: searched for headers in this order
     include_directories: tuple[str, ...] = ()
+    #: to read where the file has several; None for the only one
+    function: str | None = None
+    #: arrays that hold the same at every call
+    constant: tuple[str, ...] = ()
+    #: a function of the file that fills the arrays; empty without one
+    init: str = ""
 
     def written(self) -> Path:
         """The file. A workload is written to the folder of its results."""
@@ -74,16 +81,26 @@ def nests_of(
     *,
     defines: Mapping[str, str | int] | None = None,
     include_directories: Sequence[str] = (),
+    function: str | None = None,
+    constant: Sequence[str] = (),
+    init: str = "",
 ) -> tuple[TuningTask, ...]:
     """The nests of files and of ready workloads, each once, with a folder in ``directory``.
 
-    Raises OptionError for an unknown workload, and for files that would share a folder.
+    ``constant`` are arrays of all, and the options beside it are of all files. Raises OptionError for an unknown
+    workload, and for files that would share a folder.
     """
-    known, includes = defines or {}, tuple(include_directories)
-    from_files = [TuningTask(name, directory / Path(name).stem, "", known, includes) for name in dict.fromkeys(files)]
+    constants = tuple(constant)
+    of_files = TuningTask("", directory, "", defines or {}, tuple(include_directories), function, constants, init)
+    once: dict[Path, str] = {}
+    for name in files:
+        # The folder of a link is that of its own name.
+        once.setdefault(Path(os.path.realpath(name), Path(name).stem), name)
+    from_files = (replace(of_files, name=name, directory=directory / Path(name).stem) for name in once.values())
     names = dict.fromkeys(workload(name).name for name in workloads)
+    of_workloads = (TuningTask(name, directory / name, workload=name, constant=constants) for name in names)
     nests: dict[Path, TuningTask] = {}
-    for nest in (*from_files, *(TuningTask(name, directory / name, workload=name) for name in names)):
+    for nest in (*from_files, *of_workloads):
         other = nests.setdefault(nest.directory, nest)
         if other is not nest:
             raise OptionError(
@@ -164,6 +181,9 @@ def _one(
         executor=executor,
         defines=nest.defines,
         include_directories=nest.include_directories,
+        function=nest.function,
+        constant=nest.constant,
+        init=nest.init,
         calibrate=True,
         **options,
     )
@@ -198,5 +218,12 @@ def _question(
         include_directories=nest.include_directories,
         machine=machine,
         compilers=found_compilers(compiler),
-        options={"tune": True, **options, "define": sorted(nest.defines.items())},
+        options={
+            "tune": True,
+            **options,
+            "define": sorted(nest.defines.items()),
+            "function": nest.function,
+            "constant": nest.constant,
+            "init": nest.init,
+        },
     )

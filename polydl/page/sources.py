@@ -12,7 +12,7 @@ from polydl.page.benchmark import Benchmark, is_benchmark, read_benchmark
 from polydl.page.reading import read_run
 from polydl.page.recorded import run_document
 from polydl.page.run import Run
-from polydl.system.files import text_of
+from polydl.system.files import reason_of, text_of
 
 REPORT_FILE = "report.json"
 # A page keeps its documents in these elements.
@@ -56,7 +56,9 @@ def _document(path: Path) -> dict[str, Any]:
         embedded = None if text.lstrip().startswith("{") else _EMBEDDED.search(text)
         document = json.loads(text if embedded is None else embedded[1])
     except (OSError, ValueError) as error:
-        what = "this is C, not the report of a run" if path.suffix in _C else f"this is no report of a run: {error}"
+        what = f"this is no report of a run: {reason_of(error)}"
+        if path.suffix in _C:
+            what = "this is C, not the report of a run"
         raise OptionError(what, file=str(path), remedy=_REMEDY) from None
     if not isinstance(document, dict):
         raise OptionError("this is no report of a run", file=str(path), remedy=_REMEDY)

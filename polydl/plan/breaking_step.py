@@ -36,8 +36,14 @@ def _ordering(steps: Sequence[Step], place: int) -> Step:
 
 
 def step_place(step: Step) -> str:
-    """A step as messages say it: its name, and the nest that it is a step of."""
-    return f"`{step.json_name}`{f' of nest {step.nest}' if isinstance(step, NestStep) else ''}"
+    """A step as messages say it: its name, the nest that it is a step of, and its loop if it is of one.
+
+    Its number among a person's steps is not known, since variants have theirs in an order of their own.
+    """
+    if not isinstance(step, NestStep):
+        return f"`{step.json_name}`"
+    loop: str = getattr(step, "loop", "")
+    return f"`{step.json_name}` of nest {step.nest}{f' (loop `{loop}`)' if loop else ''}"
 
 
 def _keeps(rewritten: RewrittenScop, variant: Variant, violation: Violation) -> bool:

@@ -144,7 +144,7 @@ target_options = _gathered(
     click.option(
         "--machine", "described", metavar="FILE|NAME", shell_complete=complete_machines,
         help="Another machine, which polydl calibrate described in FILE, or a processor that polydl knows: "
-        "xeon-amx, zen3, zen4, zen5. Nothing is run then.",
+        "xeon-amx, zen3, zen4, zen5. Nothing is run then, unless this machine is like it.",
     ),
 )  # fmt: skip
 # Of a command that has to measure.
@@ -280,6 +280,17 @@ def require_alone(option: str, *others: str) -> None:
         raise OptionError(f"both {option} and {given} are given", remedy="leave one of them out")
 
 
+def require_only(option: str, *others: str) -> None:
+    """Raises OptionError if any parameter of the command is given beside an option that leaves them no part.
+
+    ``others`` are those that it does not, beside the ones that say what is shown and where the command may write.
+    """
+    kept = {*others, "quiet", "debug", "sandbox"}
+    parameters = click.get_current_context().command.params
+    names = (each.name for each in parameters if option not in each.opts)
+    require_alone(option, *(name for name in names if name is not None and name not in kept))
+
+
 def require_beside(option: str, *others: str) -> None:
     """Raises OptionError if one of these parameters of the command is given where the option that they serve is not."""
     for given in _given(others):
@@ -287,11 +298,11 @@ def require_beside(option: str, *others: str) -> None:
 
 
 def _given(parameters: Sequence[str]) -> Iterator[str]:
-    """Those of the parameters that the command line names, as options."""
+    """Those of the parameters that the command line names, as it names them."""
     context = click.get_current_context()
     for parameter in context.command.params:
         if parameter.name in parameters and context.get_parameter_source(parameter.name) is ParameterSource.COMMANDLINE:
-            yield parameter.opts[0]
+            yield parameter.opts[0] if isinstance(parameter, click.Option) else parameter.human_readable_name
 
 
 def top_k_options(default: int, what: str) -> Callable[[Command], Command]:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Literal
 
 from polydl.errors import OptionError
-from polydl.system.files import text_of
+from polydl.system.files import reason_of, text_of
 from polydl.workloads.layouts import fitting_layout, usual_block
 from polydl.workloads.nests import (
     PRODUCTS,
@@ -248,7 +248,8 @@ def _suite_of_file(path: Path) -> tuple[str, ...]:
         reader.fieldnames = [name.strip().lower() for name in reader.fieldnames or ()]
         columns, rows = set(reader.fieldnames), list(reader)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise OptionError(f"no sizes can be read: {error}", file=str(path), remedy="give a CSV file") from error
+        text = f"no sizes can be read: {reason_of(error)}"
+        raise OptionError(text, file=str(path), remedy="give a CSV file") from error
     remedy = "give sizes above zero"
     if columns >= set(_CONVOLUTION_COLUMNS):
         found = ["conv_{}x{}x{}x{}x{}x{}s{}p{}".format(*(row[name] for name in _CONVOLUTION_COLUMNS)) for row in rows]
