@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from packed_nest import NEST
 
 import polydl
 from polydl.cli import main
@@ -20,17 +21,6 @@ from polydl.ir.cold import cold_of
 from polydl.machine import Machine
 from polydl.models.kernels import constants_are_cold
 from polydl.records.store import read
-
-PRODUCT = """\
-enum { M = 24, N = 128, K = 64 };
-void product(float C[M][N], const float A[M][K], const float B[K][N])
-{
-  for (int i = 0; i < M; ++i)
-    for (int j = 0; j < N; ++j)
-      for (int k = 0; k < K; ++k)
-        C[i][j] += A[i][k] * B[k][j];
-}
-"""
 
 
 class _Buffer:
@@ -85,8 +75,8 @@ def test_constants_are_cold_beyond_half_of_the_last_cache() -> None:
 
 @pytest.mark.native
 def test_times_with_cold_constants_are_times_apart(tmp_path: Path) -> None:
-    path = tmp_path / "product.c"
-    path.write_text(PRODUCT)
+    path = tmp_path / "packed.c"
+    path.write_text(NEST)
     common: dict[str, Any] = {"threads": 1, "max_variants": 4, "top_k": 1, "constant": ["B"], "calibrate": False}
     for cold in (False, "constants"):
         result = polydl.optimize(path, **common, cold=cold, records=tmp_path / "kept")
@@ -98,15 +88,15 @@ def test_times_with_cold_constants_are_times_apart(tmp_path: Path) -> None:
 
 @pytest.mark.native
 def test_the_command_line_keeps_cold_constants_apart(tmp_path: Path) -> None:
-    path = tmp_path / "product.c"
-    path.write_text(PRODUCT)
+    path = tmp_path / "packed.c"
+    path.write_text(NEST)
     given = ["optimize", str(path), "--threads", "1", "--max-variants", "4", "--top-k", "1", "--constant", "B"]
     given += ["--cold-constants", "--records", str(tmp_path / "kept"), "--out", str(tmp_path / "out")]
     done = CliRunner().invoke(main, [*given, "--no-calibration", "--json", str(tmp_path / "answer.json")])
     assert done.exit_code == 0, done.output
     assert "constants from memory" in " ".join(done.output.split())
     assert json.loads((tmp_path / "answer.json").read_text())["cold"] == "constants"
-    assert ", constants from memory." in (tmp_path / "out" / "product_polydl.c").read_text()
+    assert ", constants from memory." in (tmp_path / "out" / "packed_polydl.c").read_text()
     assert {each.setting.cold for each in read(tmp_path / "kept")} == {"constants"}
     shown = CliRunner().invoke(main, ["records", "list", "--records", str(tmp_path / "kept")])
     assert "1 cold constants" in " ".join(shown.output.split())
@@ -123,8 +113,8 @@ def test_the_command_line_keeps_cold_constants_apart(tmp_path: Path) -> None:
 def test_cold_constants_without_any_or_beside_all_arrays_are_refused(
     options: list[str], words: str, tmp_path: Path
 ) -> None:
-    path = tmp_path / "product.c"
-    path.write_text(PRODUCT)
+    path = tmp_path / "packed.c"
+    path.write_text(NEST)
     done = CliRunner().invoke(main, ["optimize", str(path), *options, "--out", str(tmp_path / "out")])
     assert done.exit_code == 2
     assert words in " ".join(done.output.split())

@@ -23,7 +23,7 @@ from polydl.emission.replaced import check_replaced
 from polydl.emitted_names import REPORT_FILE, FileKind, emitted_names
 from polydl.errors import ExecutionError
 from polydl.execute.toolchain import Toolchain
-from polydl.ir.cold import Cold
+from polydl.ir.cold import COLD_IN_WORDS, Cold
 from polydl.ir.counts import counted
 from polydl.ir.interface import Clause, Interface
 from polydl.ir.kernel import KernelSource
@@ -48,8 +48,6 @@ REPORT = (REPORT_FILE, "what was tried and measured, where `polydl optimize` wro
 _LACKING = "Neither run nor checked: the processor on which it was made lacks some of its instructions."
 _ELSEWHERE = "Neither run nor checked: it is for another machine than the one on which it was made."
 _NOT_TIMED = "Checked, and not timed: the run was interrupted."
-
-_FLUSHED: Mapping[Cold, str] = {False: "", True: ", from empty caches", "constants": ", constants from memory"}
 
 
 @dataclass(frozen=True)
@@ -120,8 +118,8 @@ def _head(winner: Winner, toolchain: Toolchain, names: Mapping[FileKind, Path]) 
     if winner.measurement is None:
         measured = _LACKING if winner.lacking else _ELSEWHERE
     elif seconds:
-        rate = f"{scop.flops / seconds / 1e9:.4g} GFLOPS"
-        measured = f"Measured {durations.shown(seconds)}, {rate}{_FLUSHED[winner.cold]}."
+        said = [durations.shown(seconds), f"{scop.flops / seconds / 1e9:.4g} GFLOPS", COLD_IN_WORDS[winner.cold]]
+        measured = f"Measured {', '.join(filter(None, said))}."
     uses = [
         f"{use.name} m={use.m} n={use.n} k={use.k} batch={use.batch} rows={use.rows}, "
         f"{use.operands[0]} += {use.operands[1]} * {use.operands[2]}"

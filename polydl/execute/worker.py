@@ -210,6 +210,7 @@ class Worker:
     def _sample(self, repeats: int, warmup: int, cold: Cold) -> float:
         """Total seconds of the timed invocations, on values of ordinary magnitude as far as the nest allows."""
         total, done, fresh = 0.0, 0, False
+        flushed = self._buffers if cold != "constants" else [self._buffers[stream] for stream in self._data.constant]
         while done < repeats:
             batch = 1 if cold else min(repeats - done, self._batch)
             if self._batch < MOST_REPEATS and not fresh:
@@ -219,8 +220,7 @@ class Worker:
             if not cold or (cold == "constants" and (done == 0 or fresh)):
                 self._warm(warmup)
             if cold:
-                constants = [self._buffers[stream] for stream in self._data.constant]
-                for buffer in constants if cold == "constants" else self._buffers:
+                for buffer in flushed:
                     self._flush(buffer.address, buffer.values.nbytes)
                 if self._prepared[1]:
                     self._flush(*self._prepared)

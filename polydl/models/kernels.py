@@ -278,7 +278,7 @@ def _question(path: Path, constants: tuple[str, ...], setting: ModelSetting) -> 
     )
 
 
-def with_flags(kernel: KernelSource, *flags: str) -> KernelSource:
+def _with_flags(kernel: KernelSource, *flags: str) -> KernelSource:
     """A kernel that is compiled with further flags."""
     return replace(kernel, compile_flags=(*kernel.compile_flags, *flags))
 
@@ -295,11 +295,11 @@ def _description(result: Optimization) -> dict[str, Any]:
     best, plain, toolchain = result.winner, result.plain, result.toolchain
     assert toolchain is not None
     if plain is not None:
-        kernel = with_flags(without_dealing(plain.build.kernel), _HIDDEN)
+        kernel = _with_flags(without_dealing(plain.build.kernel), _HIDDEN)
         line = lines(kernel, plain.build.toolchain, names)["object"]
         return {"object_line": line, "seconds": plain.seconds, "choice": f"the loops as they are, {plain.name}"}
     assert best is not None
-    line = lines(with_flags(best.kernel, _HIDDEN, f"-D{SCRATCH}={SCRATCH_NAME}"), toolchain, names)["object"]
+    line = lines(_with_flags(best.kernel, _HIDDEN, f"-D{SCRATCH}={SCRATCH_NAME}"), toolchain, names)["object"]
     words = "; ".join(variant_in_words(result.scop, best.ranked.variant)) or "no step"
     return {
         "object_line": line,

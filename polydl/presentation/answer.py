@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from polydl.ir.cold import Cold
+from polydl.ir.cold import COLD_IN_WORDS
 from polydl.presentation.measured import (
     accuracy_text,
     baseline_text,
@@ -55,13 +55,6 @@ def answer_text(document: Mapping[str, Any], *, verbose: bool, fused: Sequence[s
     return "\n".join(line for place, line in enumerate(lines) if line or lines[place - 1])
 
 
-_CACHES: Mapping[Cold, tuple[str, ...]] = {
-    False: (),
-    True: ("from empty caches",),
-    "constants": ("constants from memory",),
-}
-
-
 def _not_run(document: Mapping[str, Any]) -> list[str]:
     machine = document["machine"]
     reason = ""
@@ -94,7 +87,8 @@ def _winner(document: Mapping[str, Any], verbose: bool) -> Iterator[str]:
         of_peak += f" of {threads} ({number(peak(document, best))} GFLOPS)"
     # Where nothing is computed, as in a transposition, there is no rate.
     rate = [f"{number(best['gflops'])} GFLOPS, {of_peak}"] if best["gflops"] else []
-    yield from wrapped("; ".join([*rate, *_CACHES[document.get("cold", False)], _which(document)]), "  ")
+    caches = COLD_IN_WORDS[document.get("cold", False)]
+    yield from wrapped("; ".join(filter(None, [*rate, caches, _which(document)])), "  ")
     yield from _prepared(document)
     said = f"numerics {document['numerics']}: {accuracy_text(best)}"
     yield from wrapped("; ".join([said, *(exactness_text(best["exactness"]) if verbose else ())]), "  ")
