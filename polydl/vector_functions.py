@@ -20,10 +20,11 @@ from polydl.ir.statement import Statement
 
 # Those that become instructions.
 _ROUNDED_TO_INTEGERS = frozenset({"nearbyint", "nearbyintf", "rint", "rintf"})
-_INSTRUCTIONS = (
-    frozenset({"fabs", "fabsf", "fmax", "fmaxf", "fmin", "fminf", "sqrt", "sqrtf"}) | _ROUNDED_TO_INTEGERS | CONVERSIONS
-)
-# Maxima need to know that there are no NaNs, and roots that nobody asks for errno.
+EXTREMA = frozenset({"fmax", "fmaxf", "fmin", "fminf"})
+"""Maxima and minima, of which compilers make instructions where a program compares instead of calling them."""
+
+_INSTRUCTIONS = EXTREMA | {"fabs", "fabsf", "sqrt", "sqrtf"} | _ROUNDED_TO_INTEGERS | CONVERSIONS
+# Roots need to know that nobody asks for errno.
 _ALWAYS_INSTRUCTIONS = frozenset({"fabs", "fabsf"}) | _ROUNDED_TO_INTEGERS
 # By the version of glibc, 2.x, that has them first: functions for double, and with an f at the end for float.
 _LIBRARY = {
@@ -93,9 +94,17 @@ def leaves(scop: Scop, names: Iterable[str]) -> frozenset[str]:
     return frozenset(leaf for name in names for leaf in inlined.get(name, (name,)))
 
 
+def is_extremum(scop: Scop, name: str) -> bool:
+    """Whether a function is one of ``EXTREMA``, in place of whose calls emitted C compares."""
+    return name in EXTREMA and includes_math(scop)
+
+
 def is_instruction(scop: Scop, name: str) -> bool:
-    """Whether compilers make instructions of a function's calls, whatever they may assume of its arguments."""
-    return all(
+    """Whether compilers make instructions of a function's calls, whatever they may assume of its arguments.
+
+    Those of ``fmax`` and its like are comparisons in emitted C, but for those inside the source's own functions.
+    """
+    return is_extremum(scop, name) or all(
         leaf in CONVERSIONS or (leaf in _ALWAYS_INSTRUCTIONS and includes_math(scop)) for leaf in leaves(scop, [name])
     )
 

@@ -115,6 +115,8 @@ class Context:
     long_counters: bool = False
     #: The size of the largest vectors.
     vector_bytes: int = 0
+    #: Whether ``fmax``, ``fmin`` and those of floats are the functions of ``<math.h>``.
+    has_extrema: bool = False
 
     @property
     def rounds_by_instructions(self) -> bool:

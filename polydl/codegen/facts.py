@@ -26,7 +26,7 @@ from polydl.poly.boxes import finite_ranges
 from polydl.poly.legality import Directions, parallel_is_legal
 from polydl.poly.reductions import reduction
 from polydl.poly.shared_loops import iterations_are_apart
-from polydl.vector_functions import called, scalar_only
+from polydl.vector_functions import called, includes_math, scalar_only
 
 # Counters may go as far beyond what they count in tiles as they count.
 _MOST_IN_INT = 1 << 30
@@ -66,7 +66,15 @@ def context_of(
     written_out = [name for name in names if not plan.nest_of(name).inner]
     temporary = temporary_arrays(scop, written_out)
     long = has_long_counters(scop)
-    return replace(context, facts=shared, calls=besides, temporary=temporary, wraps=wraps(scop), long_counters=long)
+    return replace(
+        context,
+        facts=shared,
+        calls=besides,
+        temporary=temporary,
+        wraps=wraps(scop),
+        long_counters=long,
+        has_extrema=includes_math(scop),
+    )
 
 
 def has_long_counters(scop: Scop) -> bool:

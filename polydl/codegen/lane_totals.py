@@ -61,12 +61,12 @@ static inline {element} polydl_total_{element}(const {element} *lanes, int count
 
 def _extremum(name: str, element: str, chooses: str) -> Fragment:
     """A function that compares the lanes of a vector."""
-    text = f"""/* Of the lanes of a vector the one that comes first by `{chooses}`. */
+    text = f"""/* Of the lanes of a vector the one that comes first by `{chooses}`; a NaN where all are. */
 static inline {element} polydl_{name}_{element}(const {element} *lanes, int count)
 {{
   {element} chosen = lanes[0];
   for (int lane = 1; lane < count; ++lane)
-    chosen = lanes[lane] {chooses} chosen ? lanes[lane] : chosen;
+    chosen = lanes[lane] {chooses} chosen || chosen != chosen ? lanes[lane] : chosen;
   return chosen;
 }}"""
     return Fragment(text)

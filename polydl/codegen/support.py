@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Literal
 
-from polydl.codegen import bfloat16_rounding, lane_totals
+from polydl.codegen import bfloat16_rounding, extrema, lane_totals
 from polydl.codegen.callees import FunctionCallee
 from polydl.codegen.loop_ir import Body, Call, Function, at_file_scope, expressions, nodes
 from polydl.codegen.values import Apply, Expr, Integer, Integral
@@ -81,6 +81,7 @@ static inline void polydl_stream(void *to, const void *from, size_t bytes)
         Ingredients(("stdint.h", "string.h", "immintrin.h", "emmintrin.h")),
     ),
     **lane_totals.FUNCTIONS,
+    **extrema.FUNCTIONS,
     "polydl_streamed": Fragment("""/* What was written past the caches is in memory before anything that follows. */
 static inline void polydl_streamed(void)
 {

@@ -16,7 +16,7 @@ from polydl.plan.transposing_copies import SQUARE_BYTES, VECTOR_BYTES, transposi
 from polydl.plan.vector_sums import separate_lanes, separate_vectors, sums_of_loop
 from polydl.poly.legality import Directions, parallel_is_legal
 from polydl.poly.reductions import summed_up
-from polydl.vector_functions import called, leaves, scalar_only
+from polydl.vector_functions import called, is_extremum, leaves, scalar_only
 
 
 def finishing_cycles(scop: Scop, plan: NestPlan, vector_elements: int, core: Core) -> float:
@@ -91,7 +91,7 @@ class _InnerLoop:
     def _called(self, statement: Statement) -> int:
         """How many functions each instance calls."""
         names = [node.text for node in statement.body.walk() if node.kind == "call"]
-        return sum(len(leaves(self.scop, [name]) - CONVERSIONS) for name in names)
+        return sum(len(leaves(self.scop, [name]) - CONVERSIONS) for name in names if not is_extremum(self.scop, name))
 
     def scalar_cycles(self, *, parallel: bool, sums: bool) -> float:
         """Cycles without vectors. Iterations wait for each other unless they are ``parallel``.

@@ -9,6 +9,7 @@ from polydl.codegen.passes import (
     common_values,
     dead_stores,
     epilogue,
+    extrema,
     factors,
     fences,
     lane_accumulators,
@@ -56,6 +57,7 @@ ORDER = (
     fences.run,
     long_counters.run,
     wide_subscripts.run,
+    extrema.run,
 )
 
 

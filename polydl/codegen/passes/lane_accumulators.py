@@ -45,6 +45,7 @@ from polydl.codegen.values import (
     plus,
 )
 from polydl.plan.vector_sums import separate_lanes, separate_vectors
+from polydl.vector_functions import EXTREMA
 
 # C operators that choose the first of two values.
 _CHOOSES = {"max": ">", "min": "<"}
@@ -73,7 +74,8 @@ def _lanes(loop: For, context: Context) -> int:
 
 def _vectors(loop: For, lanes: int, context: Context) -> int:
     """For how many vectors each reduction has lanes: one where functions are called, which leave no registers."""
-    called = any(isinstance(each, Apply) for each in expressions(loop.body))
+    calls = {each.function for each in expressions(loop.body) if isinstance(each, Apply)}
+    called = bool(calls - EXTREMA if context.has_extrema else calls)
     return separate_vectors(len(loop.reductions), lanes, context.fewest_trips(loop), called=called)
 
 

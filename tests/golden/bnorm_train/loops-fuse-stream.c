@@ -41,6 +41,12 @@ static inline void polydl_stream(void *to, const void *from, size_t bytes)
   if (done < bytes)
     memcpy(target + done, source + done, bytes - done);
 }
+/* fmaxf, which compilers leave a call as long as there may be NaNs. */
+static inline float polydl_fmaxf(float a, float b)
+{
+  const float chosen = a > b ? a : b;
+  return b != b ? a : chosen;
+}
 /* What was written past the caches is in memory before anything that follows. */
 static inline void polydl_streamed(void)
 {
@@ -127,7 +133,7 @@ static void bnorm_train(float output[4][4][28][28][16], const float input[4][4][
                 _Alignas(64) float polydl_scalar0[16];
                 #pragma omp simd simdlen(8)
                 for (int c = 0; c <= 15; ++c) {
-                  polydl_scalar0[c] = fmaxf(0.0f, (input[polydl_c3][tile][h][w][c] * scale[0][c]) + shift[0][c]);
+                  polydl_scalar0[c] = polydl_fmaxf(0.0f, (input[polydl_c3][tile][h][w][c] * scale[0][c]) + shift[0][c]);
                 }
                 polydl_stream(&output[polydl_c3][tile][h][w][0], polydl_scalar0, (15 - 0 + 1) * sizeof *polydl_scalar0);
               }

@@ -6,6 +6,12 @@
 #endif
 
 /* processor */
+/* fmaxf, which compilers leave a call as long as there may be NaNs. */
+static inline float polydl_fmaxf(float a, float b)
+{
+  const float chosen = a > b ? a : b;
+  return b != b ? a : chosen;
+}
 /* team */
 static struct polydl_team polydl_team;
 
@@ -26,7 +32,7 @@ static void softmax(float y[20][60], float x[20][60])
       float sum_of[1];
       most_of[0] = x[i][0];
       for (int j = 1; j <= 59; ++j) {
-        most_of[0] = fmaxf(most_of[0], x[i][j]);
+        most_of[0] = polydl_fmaxf(most_of[0], x[i][j]);
       }
       sum_of[0] = 0;
       for (int j = 0; j <= 59; ++j) {

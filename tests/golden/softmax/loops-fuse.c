@@ -18,13 +18,19 @@ float expf(float) __attribute__((const));
 
 /* processor */
 static inline int polydl_min(int a, int b) { return a < b ? a : b; }
-/* Of the lanes of a vector the one that comes first by `>`. */
+/* Of the lanes of a vector the one that comes first by `>`; a NaN where all are. */
 static inline float polydl_greatest_float(const float *lanes, int count)
 {
   float chosen = lanes[0];
   for (int lane = 1; lane < count; ++lane)
-    chosen = lanes[lane] > chosen ? lanes[lane] : chosen;
+    chosen = lanes[lane] > chosen || chosen != chosen ? lanes[lane] : chosen;
   return chosen;
+}
+/* fmaxf, which compilers leave a call as long as there may be NaNs. */
+static inline float polydl_fmaxf(float a, float b)
+{
+  const float chosen = a > b ? a : b;
+  return b != b ? a : chosen;
 }
 /* team */
 static struct polydl_team polydl_team;
@@ -53,12 +59,12 @@ static void softmax(float y[20][60], float x[20][60])
         for (int polydl_c3_first = 1; polydl_c3_first <= 56; polydl_c3_first += 8) {
           #pragma omp simd simdlen(8)
           for (int polydl_c3 = polydl_c3_first; polydl_c3 <= polydl_c3_first + 7; ++polydl_c3) {
-            polydl_sum0[polydl_c3 - polydl_c3_first] = fmaxf(polydl_sum0[polydl_c3 - polydl_c3_first], x[i][polydl_c3]);
+            polydl_sum0[polydl_c3 - polydl_c3_first] = polydl_fmaxf(polydl_sum0[polydl_c3 - polydl_c3_first], x[i][polydl_c3]);
           }
         }
         #pragma omp simd simdlen(8)
         for (int polydl_c3 = 57; polydl_c3 <= 59; ++polydl_c3) {
-          polydl_sum0[polydl_c3 - 57] = fmaxf(polydl_sum0[polydl_c3 - 57], x[i][polydl_c3]);
+          polydl_sum0[polydl_c3 - 57] = polydl_fmaxf(polydl_sum0[polydl_c3 - 57], x[i][polydl_c3]);
         }
         most_of[0] = polydl_greatest_float(polydl_sum0, 8);
       }
