@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from polydl.libraries.cover import slowdowns, smallest_cover
@@ -99,3 +101,23 @@ def test_a_decision_is_in_doubt_where_shapes_around_speak_for_another_kernel() -
     # Short rows of few terms are what the tree is wrong about.
     assert ordered[:2] == tuple(shapes((8, 8), (4, 12)))
     assert by_doubt(tree, sampled, times, ["long", "other"], []) == ()
+
+
+def test_what_measurements_differ_by_makes_no_conditions() -> None:
+    """An element-wise nest: all kernels are limited by memory, and their times are within 2 % of each other."""
+    draw = Random(5)
+    sampled = [{"N": round(1.4**power)} for power in range(2, 36)]
+    times = [{name: draw.uniform(0.98, 1.0) for name in ("a", "b", "c", "d")} for _ in sampled]
+    assert isinstance(fitted(sampled, times, ["a", "b", "c", "d"]), Leaf)
+
+
+def test_a_condition_has_several_shapes_on_either_side() -> None:
+    """One shape at which another kernel was faster says little of those around it."""
+    sampled = [{"N": 2**power} for power in range(12)]
+    times = [{"a": 1.0, "b": 1.4} for _ in sampled]
+    times[5] = {"a": 1.4, "b": 1.0}
+    assert fitted(sampled, times, ["a", "b"]) == Leaf("a")
+    for place in (5, 6, 7):
+        times[place] = {"a": 1.8, "b": 1.0}
+    tree = fitted(sampled, times, ["a", "b"])
+    assert [choose(tree, shape) for shape in sampled] == ["a"] * 5 + ["b"] * 3 + ["a"] * 4

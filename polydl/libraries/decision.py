@@ -22,9 +22,13 @@ _FEW_SIZES = 4
 # A condition is worth its line if it saves so much of the time, and this share of what could be saved, summed up in
 # logarithms over all shapes.
 _LEAST_GAIN, _LEAST_SHARE = 0.02, 0.05
-# A condition has at least so many shapes on either side, or half of all where these are few: one by itself says little
-# of those around it. And at each of them a kernel counts as at most so many times as slow as the fastest.
+# A condition has at least so many shapes on either side, or half of all that were measured where these are few: one by
+# itself says little of those around it. And at each of them a kernel counts as at most so many times as slow as the
+# fastest.
 _LEAST_SHAPES, MOST_SLOWDOWN = 3, 2.0
+# What times of one kernel at one shape differ by from one run to the next. Kernels that are less apart are told from
+# each other by a tenth of the difference: enough to choose one of them for many shapes, too little for a condition.
+_REPEATED, _WITHIN = math.log(1.03), 0.1
 # The cost of a kernel that failed at a shape: more than all others together.
 _FAILED = 1e6
 
@@ -95,7 +99,10 @@ def fitted(shapes: Sequence[Shape], times: Sequence[Times], kernels: Sequence[st
     # Of equals the first by name is taken, so that the same times give the same tree.
     ordered = sorted(kernels)
     costs = np.array([logarithmic_costs(at, ordered) for at in times])
-    return _grown(_Measured(tuple(products), values, costs, tuple(ordered)), np.arange(len(shapes)), _MOST_CONDITIONS)
+    costs = np.where(costs < _REPEATED, costs * _WITHIN, costs - _REPEATED * (1 - _WITHIN))
+    least = min(_LEAST_SHAPES, len(shapes) // 2)
+    measured = _Measured(tuple(products), values, costs, tuple(ordered), least)
+    return _grown(measured, np.arange(len(shapes)), _MOST_CONDITIONS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,10 +113,13 @@ class _Measured:
     products: tuple[tuple[str, ...], ...]
     #: what each product of sizes is at each shape
     values: Array
-    #: the logarithm of how many times as long as the fastest each kernel takes, a row for each shape
+    #: the logarithm of how many times as long as the fastest each kernel takes, beyond what repeated measurements differ
+    #: by; a row for each shape
     costs: Array
     #: their ids, one for each column of ``costs``
     kernels: tuple[str, ...]
+    #: how many shapes a condition has on either side at least
+    least: int
 
 
 def logarithmic_costs(times: Times, kernels: Sequence[str]) -> list[float]:
@@ -132,7 +142,7 @@ def _grown(measured: _Measured, rows: Array, conditions: int) -> Decision:
         for low in np.unique(values[rows])[:-1].tolist():
             below = values[rows] <= low
             sides = (rows[below], rows[~below])
-            if min(map(len, sides)) < min(_LEAST_SHAPES, len(rows) // 2):
+            if min(map(len, sides)) < measured.least:
                 continue
             cost = sum(_least(measured, side, further=conditions > 1) for side in sides)
             if best is None or cost < best[0] - 1e-12:
