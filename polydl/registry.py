@@ -46,6 +46,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "regression": "polydl.ranking.training:REGRESSION",
     },
     "rewrites": {
+        "coalesce_rows": "polydl.variants.rewrites.coalesce_rows:COALESCE_ROWS",
         "expand": "polydl.variants.rewrites.expand:EXPAND",
         "dimensions": "polydl.variants.rewrites.dimensions:DIMENSIONS",
         "coalesce": "polydl.variants.rewrites.coalesce:COALESCE",

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 class Phase(Enum):
     """For what a rewrite is proposed, and after which others."""
 
+    #: once for each outermost loop of the source, by its first statement, where no nest has a microkernel; nests need
+    #: not come one after the other. The first one that is legal takes the source's place in all that is tried after it
+    SOURCE = "source"
     #: once for each outermost loop of the source, by its first statement, before every other rewrite; nests need not
     #: come one after the other. Others are tried on what it makes as on the source
     PREPARATION = "preparation"
@@ -64,8 +67,8 @@ class Request:
     #: its nests come one after the other
     scop: Scop
     #: alone in its nest, unless a rewrite of the phase ``NORMALIZATION`` is asked; the first one in an outermost
-    #: loop, for those of the phases ``PREPARATION`` and ``OUTERMOST_LOOP``, which nests need not come one after the
-    #: other for
+    #: loop, for those of the phases ``SOURCE``, ``PREPARATION`` and ``OUTERMOST_LOOP``, which nests need not come
+    #: one after the other for
     statement: Statement
     #: of the scop
     dependences: Sequence[Dependence]
@@ -113,8 +116,9 @@ class Rewrite(Protocol[S]):
     def apply(self, scop: Scop, step: S, dependences: Sequence[Dependence], *, reassociate: bool) -> Scop:
         """The scop rewritten; ``dependences`` are its own.
 
-        Its nests come one after the other if the rewrite is the first one or follows those of the phase ``PREPARATION``
-        alone, and is not of that phase or ``OUTERMOST_LOOP`` itself. After other rewrites, nests may share loops.
+        Its nests come one after the other if the rewrite is the first one or follows those of the phases ``SOURCE`` and
+        ``PREPARATION`` alone, and is not of these phases or ``OUTERMOST_LOOP`` itself. After other rewrites, nests may
+        share loops.
 
         Raises IllegalVariantError for a step that is wrong here, or that a dependence forbids.
         """

@@ -55,7 +55,15 @@ void f(int C[8][12], const unsigned char A[8][16], const signed char B[16][12], 
 #pragma endscop
 }
 """
+SMALL_IMAGES = """
+void f(float y[4][3][5], const float x[4][3][5]) {
+#pragma scop
+  for (int c = 0; c < 4; c++) for (int i = 0; i < 3; i++) for (int j = 0; j < 5; j++) y[c][i][j] = 2 * x[c][i][j];
+#pragma endscop
+}
+"""
 NESTS = {
+    "small images": SMALL_IMAGES,
     "quantized": QUANTIZED,
     "product": PRODUCT,
     "rows": ROWS,

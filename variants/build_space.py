@@ -70,6 +70,18 @@ def build_space(
     """
     about = _About(tuple(kernels), machine, numerics, fusions)
     space = space_of(rewritten(scop, (), numerics=numerics), scop, about.kernels, about.machine, ())
+    return replace(space, alternatives=_alternatives_of(_source(space, about), about, fewer_products=fewer_products))
+
+
+def _source(space: VariantSpace, about: _About) -> VariantSpace:
+    """What rewrites are tried on: the space of the source, or that after a rewrite of its loops that all gain by."""
+    if any(report.kernel for report in space.reports):
+        return space
+    return next(_of_outermost_loops(space, Phase.SOURCE, about), space)
+
+
+def _alternatives_of(space: VariantSpace, about: _About, *, fewer_products: bool) -> tuple[VariantSpace, ...]:
+    """All spaces of a source that begin with the rewrites of ``space``, itself included if it has any."""
     about = about.at(space)
     others = tuple(_alternatives(space, about))
     fused = list(_with_fusions(space, others, about))
@@ -81,8 +93,9 @@ def build_space(
         prepared += (first, *after, *_multiplied(first, after, products, about))
     rescheduled = _of_outermost_loops(space, Phase.OUTERMOST_LOOP, about)
     # A rewrite may attach by itself what a fusion attaches.
-    made = {each.rewrites: each for each in (*fused, *others, *multiplied, *prepared, *rescheduled)}
-    return replace(space, alternatives=tuple(made.values()))
+    begun = (space,) if space.rewrites else ()
+    made = {each.rewrites: each for each in (*begun, *fused, *others, *multiplied, *prepared, *rescheduled)}
+    return tuple(made.values())
 
 
 def _with_fusions(space: VariantSpace, others: tuple[VariantSpace, ...], about: _About) -> Iterator[VariantSpace]:
@@ -187,8 +200,8 @@ def _legal(space: VariantSpace, steps: tuple[RewriteStep, ...]) -> bool:
 def _is_normalized(space: VariantSpace) -> bool:
     """Whether all of a space's rewrites, but for what it was prepared by, are those of one normalization."""
     names = {step.json_name: step for step in space.rewrites if isinstance(step, RewriteStep)}
-    phases = [phase for step in names.values() if (phase := phase_of(rewrite_of(step))) is not Phase.PREPARATION]
-    return phases == [Phase.NORMALIZATION]
+    phases = [phase_of(rewrite_of(step)) for step in names.values()]
+    return [each for each in phases if each not in (Phase.SOURCE, Phase.PREPARATION)] == [Phase.NORMALIZATION]
 
 
 def rewrites_of(phase: Phase) -> tuple[Rewrite[Any], ...]:

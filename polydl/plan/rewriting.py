@@ -19,6 +19,8 @@ from polydl.rewrite_contract import Phase
 
 # Rewritten scops that are remembered: those of all alternatives of a few nests, and of what they begin with.
 _KEPT = 2048
+# Rewrites of these may change what loop distribution can do.
+_BEFORE_DISTRIBUTION = (Phase.SOURCE, Phase.PREPARATION)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,8 +114,8 @@ def rewritten(scop: Scop, rewrites: tuple[RewriteStep, ...], *, numerics: Numeri
     *others, last = rewrites
     before = rewritten(scop, tuple(others), numerics=numerics)
     phase = phase_of(rewrite_of(last))
-    prepared = all(phase_of(rewrite_of(each)) is Phase.PREPARATION for each in others)
-    needs_distribution = prepared and phase not in (Phase.PREPARATION, Phase.OUTERMOST_LOOP)
+    prepared = all(phase_of(rewrite_of(each)) in _BEFORE_DISTRIBUTION for each in others)
+    needs_distribution = prepared and phase not in (*_BEFORE_DISTRIBUTION, Phase.OUTERMOST_LOOP)
     if needs_distribution and distributed(before.scop, before.nests) is None:
         raise IllegalVariantError("nests that share loops which can't be taken apart allow no rewrite")
     try:
@@ -134,7 +136,7 @@ def rewritten(scop: Scop, rewrites: tuple[RewriteStep, ...], *, numerics: Numeri
         # Everything that isl says of instances goes by the names of their statements.
         raise IllegalVariantError(f"`{last.json_name}` gives two statements the same name")
     made = RewrittenScop(scop, numerics, rounding, carried)
-    return _apart(made) if phase is Phase.PREPARATION else made
+    return _apart(made) if phase in _BEFORE_DISTRIBUTION else made
 
 
 def _apart(left: RewrittenScop) -> RewrittenScop:

@@ -171,7 +171,7 @@ def coalesce(scop: Scop, step: Coalesce, dependences: Sequence[Dependence], *, r
     statements = tuple(
         _coalesced(scop, each, coalescing, views) if each.name in coalescing.pairs else each for each in scop.statements
     )
-    # Only statements that share all of their loops got here.
+    # Of the statements of a fusion, only those that share all of their loops got here.
     shared = tuple(
         replace(each, loops=each.loops - 1) if coalescing.pairs.keys() & set(each.statements) else each
         for each in scop.shared
@@ -200,12 +200,10 @@ def _view(scop: Scop, array: Array, first: int) -> Array:
 
 
 def _coalesced(scop: Scop, statement: Statement, coalescing: _Coalescing, views: dict[str, Array]) -> Statement:
-    outer, inner = pair = coalescing.pairs[statement.name]
+    outer, inner = coalescing.pairs[statement.name]
     merged = coalescing.merged
     assert statement.box is not None
-    beside = [other for other in scop.statements if other.betas[0] == statement.betas[0]]
-    alike = all((other.iterators, other.betas[:-1]) == (statement.iterators, statement.betas[:-1]) for other in beside)
-    if any(statement.betas[1:-1]) or not alike or any(coalescing.pairs.get(other.name) != pair for other in beside):
+    if not (_alone_inside(scop, statement, coalescing) or _share_all(scop, statement, coalescing)):
         raise IllegalVariantError(f"{statement.name} shares some of its loops with another statement")
     length = statement.box[inner][1] + 1
     kept = [index for index in range(statement.depth) if index != inner]
@@ -236,9 +234,32 @@ def _coalesced(scop: Scop, statement: Statement, coalescing: _Coalescing, views:
         iterators=iterators,
         domain=make_domain(statement.name, iterators, box),
         box=box,
-        betas=(*statement.betas[:-2], statement.betas[-1]),
+        betas=(*statement.betas[:inner], *statement.betas[inner + 1 :]),
         directions=statement.directions[1:],
         accesses=tuple(accesses),
+    )
+
+
+def _share_all(scop: Scop, statement: Statement, coalescing: _Coalescing) -> bool:
+    """Whether all statements inside of a statement's outermost loop share all of their loops, the pair with it."""
+    pair = coalescing.pairs[statement.name]
+    beside = [other for other in scop.statements if other.betas[0] == statement.betas[0]]
+    return not any(statement.betas[1:-1]) and all(
+        (other.iterators, other.betas[:-1]) == (statement.iterators, statement.betas[:-1])
+        and coalescing.pairs.get(other.name) == pair
+        for other in beside
+    )
+
+
+def _alone_inside(scop: Scop, statement: Statement, coalescing: _Coalescing) -> bool:
+    """Whether nothing but the inner loop of a statement's pair is inside the outer one, with other such statements."""
+    outer, inner = pair = coalescing.pairs[statement.name]
+    beside = [other for other in scop.statements if other.betas[:inner] == statement.betas[:inner]]
+    return inner == outer + 1 and all(
+        (other.iterators[: inner + 1], other.betas[: inner + 1])
+        == (statement.iterators[: inner + 1], statement.betas[: inner + 1])
+        and coalescing.pairs.get(other.name) == pair
+        for other in beside
     )
 
 
