@@ -72,7 +72,7 @@ def _run(path: Path, sizes: Mapping[str, int]) -> subprocess.CompletedProcess[st
 def reason(message: str) -> str:
     """The first line of a message without the place, with nothing that is named in it."""
     first = next(iter(message.splitlines()), "")
-    first = re.sub(r"^error: (?:\S+?:(?:\d+:)? )?", "", first)
+    first = re.sub(r"^(?:polydl: )?error: (?:\S+?:(?:\d+:)? )?", "", first)
     return _NAMED.sub("…", first)
 
 

@@ -8,13 +8,14 @@ import pytest
 
 import polydl
 from polydl.cli import main
+from polydl.errors import UnsupportedConstructError
 from polydl.execute.checking import Checker
 from polydl.execute.child import ChildError
 from polydl.execute.contract import NO_REFERENCE
 from polydl.execute.expected import Exact
 from polydl.execute.participant import Participant
 from polydl.ir.measurement import Measurement
-from polydl.optimization.unmeasured import none_passed, unmeasured
+from polydl.optimization.unmeasured import check_results, none_passed, unmeasured
 
 DOT = """\
 double dot(const double a[64], const double b[64])
@@ -30,11 +31,22 @@ double dot(const double a[64], const double b[64])
 def test_a_result_that_is_returned_alone_has_a_remedy_of_its_own(tmp_path: Path) -> None:
     path = tmp_path / "dot.c"
     path.write_text(DOT)
-    baseline = Measurement("original", "wrong", message=f"{NO_REFERENCE}: it changes no array")
-    error = unmeasured(polydl.parse(path), baseline)
-    assert error.remedy == "give dot an array of one element for what it returns: result[0] = s;"
+    with pytest.raises(UnsupportedConstructError) as raised:
+        polydl.optimize(path, threads=1)
+    assert (raised.value.message, raised.value.construct) == ("no caller of dot sees what the region writes", "s")
+    assert raised.value.remedy == "give dot an array of one element for what it returns: result[0] = s;"
     path.write_text(DOT.replace("b[64])", "b[64], double c[64])").replace("s += ", "c[i] = "))
+    check_results(polydl.parse(path))
+    baseline = Measurement("original", "wrong", message=f"{NO_REFERENCE}: it changes no array")
     assert "--init FUNCTION" in str(unmeasured(polydl.parse(path), baseline).remedy)
+
+
+def test_results_in_arrays_of_the_function_are_refused_before_anything_is_compiled(tmp_path: Path) -> None:
+    path = tmp_path / "local.c"
+    path.write_text("void f(void) { int a[10], i; for (i = 0; i < 10; ++i) a[i] = i; }\n")
+    with pytest.raises(UnsupportedConstructError) as raised:
+        polydl.optimize(path, threads=1)
+    assert raised.value.remedy == "make a a parameter of f, or a global array"
 
 
 COUNTS = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from polydl.errors import ExecutionError
+from polydl.errors import ExecutionError, UnsupportedConstructError
 from polydl.execute.contract import NO_REFERENCE
 from polydl.frontend.source import without_comments
 from polydl.ir.measurement import Measurement
@@ -37,14 +37,30 @@ def unmeasured(scop: Scop, baseline: Measurement) -> ExecutionError:
     remedy = _REMEDIES.get(baseline.status, "run `polydl doctor`, which tries what polydl needs")
     if NO_REFERENCE in baseline.message:
         remedy = "name data on which it changes an array and gets numbers (--init FUNCTION, --inputs FILE)"
-        written = [scop.array(access.array) for each in scop.statements for access in each.writes]
-        returned = next((each.name for each in written if each.storage == "function"), None)
-        if returned is not None and not any(each.storage in ("parameter", "global") for each in written):
-            remedy = f"give {function} an array of one element for what it returns: result[0] = {returned};"
     return ExecutionError(
         f"the original nest itself can't be measured ({baseline.status}): {baseline.message}",
         file=scop.file,
         line=scop.line,
+        remedy=remedy,
+    )
+
+
+def check_results(scop: Scop) -> None:
+    """Raises UnsupportedConstructError where no caller sees what the nest writes: no variant can be checked then."""
+    written = dict.fromkeys(scop.array(access.array) for each in scop.statements for access in each.writes)
+    shared = {each.memory for each in scop.arrays if each.storage in ("parameter", "global", "constant")}
+    if any(each.memory in shared for each in written):
+        return
+    function, names = scop.function.name, [each.name for each in written]
+    scalar = next((each.name for each in written if each.storage == "function" and not each.extents), None)
+    remedy = f"make {names[0]} a parameter of {function}, or a global array"
+    if scalar is not None:
+        remedy = f"give {function} an array of one element for what it returns: result[0] = {scalar};"
+    raise UnsupportedConstructError(
+        f"no caller of {function} sees what the region writes",
+        file=scop.file,
+        line=scop.line,
+        construct=", ".join(names),
         remedy=remedy,
     )
 
