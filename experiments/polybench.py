@@ -29,8 +29,8 @@ from polydl.bench.ratios import Ratio, fastest_leader, geometric_mean, own_secon
 from polydl.errors import PolydlError
 
 #: The peers by whose best one a program is judged.
-PEERS = ("gcc", "clang", "polly", "pluto-like")
-# Below it a program is slower than a peer; above, the difference is noise.
+PEERS = ("gcc", "clang", "polly", "pluto-like", "pluto")
+# A ratio without a bracket, of one sample, has to be as far from 1 as this to say which of both is faster.
 LEVEL = 0.97
 
 
@@ -75,7 +75,7 @@ def tables(document: Mapping[str, Any]) -> Iterator[str]:
     heads = ("program", "polydl", *peers, "best of them", "what won", "first pick", "answer")
     yield from markdown(heads, rows)
     yield ""
-    best = [found.value for result in results.values() if (found := _best(result, peers)) is not None]
+    best = [found for result in results.values() if (found := _best(result, peers)) is not None]
     verified = sum(fastest_leader(result) is not None for result in results.values())
     summary = [("verified", f"{verified} of {len(results)}")]
     for peer in peers:
@@ -83,9 +83,12 @@ def tables(document: Mapping[str, Any]) -> Iterator[str]:
         if values:
             summary.append((f"over {peer}, geometric mean", f"{geometric_mean(values):.2f} (of {len(values)})"))
     if best:
-        summary.append(("over the best of them, geometric mean", f"{geometric_mean(best):.2f}"))
-        summary.append(("ahead of the best of them", f"{sum(value >= 1 for value in best)} of {len(best)}"))
-        summary.append((f"below {LEVEL} of the best", str(sum(value < LEVEL for value in best))))
+        mean = geometric_mean([found.value for found in best])
+        ahead, behind = sum(map(_is_ahead, best)), sum(map(_is_behind, best))
+        summary.append(("over the best of them, geometric mean", f"{mean:.2f}"))
+        summary.append(("ahead of the best of them", f"{ahead} of {len(best)}"))
+        summary.append(("behind the best of them", str(behind)))
+        summary.append(("neither, within the spread", str(len(best) - ahead - behind)))
     firsts = [value for result in results.values() if (value := _first_pick(result)) is not None]
     if firsts:
         mean = geometric_mean(firsts)
@@ -117,6 +120,16 @@ def _best(result: Mapping[str, Any], peers: Sequence[str]) -> Ratio | None:
     """The ratio to the fastest of the peers; None without any."""
     ratios = [found for peer in peers if (found := ratio(result, peer)) is not None]
     return min(ratios, key=lambda one: one.value, default=None)
+
+
+def _is_ahead(over_best: Ratio) -> bool:
+    """Whether polydl is faster beyond the spread of the samples."""
+    return over_best.low > 1 if over_best.bracketed else over_best.value > 1 / LEVEL
+
+
+def _is_behind(over_best: Ratio) -> bool:
+    """Whether the peer is faster beyond the spread of the samples."""
+    return over_best.high < 1 if over_best.bracketed else over_best.value < LEVEL
 
 
 def _first_pick(result: Mapping[str, Any]) -> float | None:

@@ -50,6 +50,18 @@ def seconds_of(name: str, value: Any) -> float:
     return number
 
 
+def truth_of(name: str, value: Any) -> bool:
+    """True or False, and nothing that Python takes for either. Raises OptionError."""
+    return of_type(name, value, bool, remedy="pass True or False")
+
+
+def require_callable(name: str, value: Any) -> None:
+    """Raises OptionError for what is neither None nor can be called."""
+    if value is not None and not callable(value):
+        text = f"{name} is {value!r}, of type {type(value).__name__}"
+        raise OptionError(text, remedy="pass a function, or None")
+
+
 def listed(name: str, values: Any, *kinds: type[_Kind]) -> tuple[_Kind, ...]:
     """What stands in a list, each of one of the ``kinds``. Raises OptionError, also for one that is in no list.
 

@@ -31,10 +31,13 @@ OTHER_KEYWORDS = frozenset((
     "try", "typeid", "typename", "typeof", "typeof_unqual", "using", "virtual", "wchar_t", "xor", "xor_eq",
 ))
 # fmt: on
-# What headers of the C library define besides functions, and what the compiler does.
+# What headers that programs with emitted code include define besides functions, and what the compiler does.
 _OF_HEADERS = re.compile(
-    r"NULL|EOF|(size|ssize|ptrdiff|wchar|max_align)_t|u?int(_fast|_least)?(8|16|32|64|ptr|max)_t|offsetof|errno|assert"
-    r"|bool|true|false|linux|unix"
+    r"\w+_t|FILE|NULL|EOF|NAN|INFINITY|BUFSIZ|NFDBITS|bool|true|false|linux|unix|alloca|assert|errno|offsetof|va_list"
+    r"|u(int|long|short)|u_(char|int|long|short)|fd_(set|mask)|std(in|out|err)|signbit|fpclassify|math_errhandling"
+    r"|is(finite|inf|nan|normal|unordered|greater|greaterequal|less|lessequal|lessgreater)|(hto[bl]e|[bl]e)\d\d(toh)?"
+    r"|(BIG|LITTLE|PDP|BYTE)_(ENDIAN|ORDER)|\w*_(MAX|MIN)|U?INT\w*_C|L_ctermid|[LP]_tmp\w+|MB_CUR_MAX|W[A-Z]{5,}"
+    r"|(CLOCKS?|TIMER?|SEEK|EXIT|FD|FP|M|MATH|HUGE|MADV|POSIX_MADV|MAP|MCL|MS|PROT)_\w+"
 )
 FileKind = Literal["c", "header", "library", "readme", "cmake", "pkgconfig", "archive", "licence", "object"]
 #: those that a winner is written to; models keep its object as well
@@ -44,6 +47,8 @@ README_FILE = "README.txt"
 REPORT_FILE = "report.json"
 #: the same beside the function for a range of sizes
 LIBRARY_FILE = "library.json"
+#: a figure of how far the library is from the fastest kernels, beside it
+SLOWDOWN_FILE = "slowdown.svg"
 #: those of a static library, which not every winner calls
 OPTIONAL_FILES: frozenset[FileKind] = frozenset(("archive", "licence"))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from polydl import registry
-from polydl.arguments import listed, seed_of, whole
+from polydl.arguments import listed, seed_of, truth_of, whole
 from polydl.contracts import Candidate, Microkernel
 from polydl.contracts.search import Strategy
 from polydl.errors import AnalysisError, OptionError
@@ -30,6 +30,7 @@ from polydl.plan.apply import Applied
 from polydl.plan.apply import apply as apply_variant
 from polydl.plan.rewriting import as_written
 from polydl.rankers import ranker_named as ranker_named
+from polydl.rankers import with_cold_constants as with_cold_constants
 from polydl.reading import parse as parse
 from polydl.reuse.caches import threads_sharing
 from polydl.reuse.variants import AnalysedVariants, working_sets_of_variants
@@ -392,11 +393,18 @@ def rank(
     *,
     machine: Machine,
     ranker: str = registry.DEFAULT_RANKER,
+    cold_constants: bool = False,
     progress: ProgressCallback | None = None,
     **options: Unpack[ApplyOptions],
 ) -> Ranking:
-    """Order variants, the most promising first. Raises OptionError for an unknown ranker."""
+    """Order variants, the most promising first.
+
+    With ``cold_constants``, the time of reading a variant's constants from memory is added to what is predicted of it.
+    Raises OptionError for an unknown ranker, and for cold constants where the nest has none.
+    """
     chosen = ranker_named(ranker)
+    if truth_of("cold_constants", cold_constants):
+        chosen = with_cold_constants(chosen, nest)
     given = listed("variants", variants, Variant)
     analysed = candidates(nest, given, machine=machine, progress=progress, **options)
     return chosen.rank(analysed, machine)
@@ -408,9 +416,10 @@ def explain(
     second: Variant,
     *,
     machine: Machine,
+    cold_constants: bool = False,
     **options: Unpack[ApplyOptions],
 ) -> tuple[str, ...]:
-    """Sentences on why the first variant is expected to beat the second.
+    """Sentences on why the first variant is expected to beat the second; ``cold_constants`` is that of ``rank``.
 
     Raises AnalysisError where isl gives up on one of them.
     """
@@ -418,7 +427,7 @@ def explain(
 
     # Of two at once, one that isl gives up on would be left out.
     one, other = (candidates(nest, (variant,), machine=machine, **options)[0] for variant in (first, second))
-    return explanation(one, other, machine)
+    return explanation(one, other, machine, cold_constants=cold_constants)
 
 
 def predict(nest: Scop, variant: Variant, *, machine: Machine, **options: Unpack[ApplyOptions]) -> tuple[NestTime, ...]:

@@ -13,7 +13,21 @@ from polydl import registry
 from polydl.contracts import Candidate, Ranker
 from polydl.errors import OptionError, PolydlError
 from polydl.ir.ranking import RankedVariant, Ranking
+from polydl.ir.scop import Scop
 from polydl.machine import Machine
+
+
+def with_cold_constants(ranker: Ranker, nest: Scop) -> Ranker:
+    """The ranker where constants come from memory at each call. Raises OptionError for a nest without constants."""
+    from polydl.ranking.cold_constants import ColdConstants
+
+    if not nest.constants:
+        raise OptionError(
+            "constants are to be cold, and none are named",
+            construct="--cold-constants",
+            remedy="name arrays that hold the same at every call (--constant), or leave it out",
+        )
+    return ColdConstants(ranker)
 
 
 def ranker_named(name: str) -> Ranker:

@@ -18,6 +18,11 @@ from polydl.ranking.cost_model import COST_MODEL
 from polydl.ranking.ordering import in_units
 
 
+def reading_seconds(candidate: Candidate, machine: Machine) -> float:
+    """How long the machine's threads together read a candidate's constants from memory."""
+    return candidate.constant_bytes / (machine.threads * machine.bandwidths(machine.threads)[-1])
+
+
 @dataclass(frozen=True, eq=False)
 class ColdConstants:
     """Another ranker, for cold constants. Scores are its own with seconds added; without scores, its order stays."""
@@ -33,15 +38,14 @@ class ColdConstants:
         ranking = self.ranker.rank(candidates, machine)
         if any(each.score is None for each in ranking.entries):
             return ranking
-        read = {each.variant.id: each.constant_bytes for each in candidates}
-        rate = machine.threads * machine.bandwidths(machine.threads)[-1]
+        read = {each.variant.id: each for each in candidates}
 
         def colder(warm: Ranking) -> Ranking:
             entries = [
                 replace(
                     each,
-                    score=(each.score or 0.0) + read[each.variant.id] / rate,
-                    reason=f"{each.reason}; {in_units(read[each.variant.id])} of constants from memory",
+                    score=(each.score or 0.0) + reading_seconds(read[each.variant.id], machine),
+                    reason=f"{each.reason}; {in_units(read[each.variant.id].constant_bytes)} of constants from memory",
                 )
                 for each in warm.entries
             ]

@@ -7,21 +7,27 @@ from polydl.ir.kernel import MicrokernelUse
 from polydl.ir.variant import Variant
 from polydl.machine import Machine
 from polydl.model.times import nest_times
+from polydl.ranking.cold_constants import reading_seconds
 from polydl.ranking.ordering import idle_share, in_units
 
 # Parts of the time that differ by less than this part of the whole aren't worth a word.
 _NOTABLE = 0.005
 
 
-def explain(first: Candidate, second: Candidate, machine: Machine) -> tuple[str, ...]:
+def explain(first: Candidate, second: Candidate, machine: Machine, *, cold_constants: bool = False) -> tuple[str, ...]:
     """Sentences on what the first does otherwise than the second, and what the cost model expects of it.
 
-    The largest difference in time comes first. Other rankers may have other reasons: then a sentence says that the
+    The largest difference in time comes first. With ``cold_constants``, the time of reading them from memory is a part
+    of it. Other rankers may have other reasons: then a sentence says that the
     cost model sees it the other way round.
     """
     lines = [*_structure(first, second)]
     parts = _parts(first, second, machine)
     one, other = (_total(each, machine) for each in (first, second))
+    if cold_constants:
+        reading, others_reading = (reading_seconds(each, machine) for each in (first, second))
+        parts.append(("reading constants from memory", reading, others_reading))
+        one, other = one + reading, other + others_reading
     notable = [part for part in parts if abs(part[1] - part[2]) > _NOTABLE * max(one, other)]
     hidden = _hidden(first, second, machine)
     for name, own, others in sorted(notable, key=lambda part: -abs(part[1] - part[2])):

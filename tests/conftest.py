@@ -66,6 +66,7 @@ LACKING = (
     "the system makes no sandboxes",
     "needs two cores",
     "PolyBench could not be fetched",
+    "Pluto is not built",
 )
 
 

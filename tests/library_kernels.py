@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -13,9 +14,11 @@ from polydl.execute.toolchain import Toolchain
 from polydl.libraries.blocking import Blocking, BlockingLoop
 from polydl.libraries.callable import AnySize
 from polydl.libraries.candidates import element_bytes
-from polydl.libraries.decision import Condition, Leaf
+from polydl.libraries.chosen import ChosenLibrary, LibrarySettings
+from polydl.libraries.decision import Condition, Decision, Leaf, Times
 from polydl.libraries.kernel import Kernel
 from polydl.libraries.product import symbolic_product
+from polydl.libraries.shapes import Shape
 from polydl.libraries.symbolic import SymbolicNest
 from polydl.libraries.unit import ORIGINAL, unit
 
@@ -62,6 +65,22 @@ def compiled(
     (built,) = build([source], Toolchain.find("gcc").cautious, directory)
     assert built.library is not None, built.message
     return AnySize(nest, built.library, "gemm")
+
+
+def library_of(
+    nest: SymbolicNest,
+    decision: Decision,
+    times: Sequence[tuple[Shape, Times]],
+    kernels: Mapping[str, Kernel] | None = None,
+    toolchain: Toolchain | None = None,
+) -> ChosenLibrary:
+    """A library of a nest with such measurements, of which none was made."""
+    shapes, seconds = (tuple(column) for column in zip(*times, strict=True))
+    return ChosenLibrary(
+        nest, symbolic_product(nest), machine_with(1, 32), toolchain or Toolchain(Path("gcc"), "gcc", "12.2", ()),
+        kernels or {}, decision, shapes, seconds, kernels or {}, LibrarySettings(10, 1.1, 0, False, 60.0),
+        lambda _: nest.scop, exported=nest.scop.function.name,
+    )  # fmt: skip
 
 
 def sizes(draw: Random) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from polydl.ir.scop import Scop
@@ -27,13 +28,15 @@ def product(a: str = "A[i][k]", b: str = "B[k][j]", element: str = "float", befo
     )
 
 
-def symbolic(text: str, directory: Path, ranges: tuple[str, ...] = RANGES) -> SymbolicNest:
-    """The nest of a C text, read in a directory."""
+def symbolic(
+    text: str, directory: Path, ranges: tuple[str, ...] = RANGES, defines: Mapping[str, int] | None = None
+) -> SymbolicNest:
+    """The nest of a C text, read in a directory, with what ``-D`` gives for the whole library."""
     path = directory / "nest.c"
     path.write_text(text, encoding="utf-8")
     texts, leading = leading_dimensions(ranges)
 
     def read(shape: Shape) -> Scop:
-        return parse(path, defines={**{each.name: shape[each.least] for each in leading}, **shape})
+        return parse(path, defines={**(defines or {}), **{each.name: shape[each.least] for each in leading}, **shape})
 
     return read_symbolic(read, size_ranges(texts), leading)

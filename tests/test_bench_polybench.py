@@ -112,23 +112,29 @@ def test_tables_of_a_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
         {
             "polybench_ahead": {"polydl": 1.0, "gcc": 8.0, "clang": 4.0, "rank": 2, "picks": [(1, 2.0), (2, 1.0)]},
             "polybench_behind": {"polydl": 1.0, "gcc": 2.0, "clang": 0.9, "rank": None, "picks": [(3, 1.0)]},
+            "polybench_level": {"polydl": 1.0, "gcc": 2.0, "clang": 1.0002, "rank": 1, "picks": [(1, 1.0)]},
         }
     )
-    for each, seconds in zip(document["results"].values(), (8.0, 10.0), strict=True):
+    for each, seconds in zip(document["results"].values(), (8.0, 10.0, 9.0), strict=True):
         each["optimize_seconds"] = seconds
     clang = document["results"]["polybench_behind"]["peers"]["clang"]
     clang["samples"] = clang["samples"][:1]
+    level = document["results"]["polybench_level"]["peers"]["clang"]
+    for place, sample in enumerate(level["samples"]):
+        level["samples"][place] = {**sample, "seconds": 0.9802 + 0.02 * place}
     lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in module.tables(document)]
     assert lines[0][:5] == ["program", "polydl", "gcc", "clang", "best of them"]
     assert lines[2] == ["ahead", "1000 ms", "8.00", "4.00", "4.00 [4.00, 4.00]", "loops", "50 %", "8 s"]
     assert lines[3][2:7] == ["2.00", "0.90 [one sample]", "0.90 [one sample]", "the plain nest", "100 %"]
-    summary = {line[0]: line[1] for line in lines[5:]}
-    assert summary["verified"] == "2 of 2"
-    assert summary["over gcc, geometric mean"] == "4.00 (of 2)"
-    assert summary["ahead of the best of them"] == "1 of 2"
-    assert summary["below 0.97 of the best"] == "1"
+    assert lines[4][3:5] == ["1.00", "1.00 [0.95, 1.05]"]
+    summary = {line[0]: line[1] for line in lines[6:]}
+    assert summary["verified"] == "3 of 3"
+    assert summary["over gcc, geometric mean"] == "3.17 (of 3)"
+    assert summary["ahead of the best of them"] == "1 of 3"
+    assert summary["behind the best of them"] == "1"
+    assert summary["neither, within the spread"] == "1"
     assert summary["seconds to an answer, median and most"] == "9, 10"
-    assert summary["speed of the first pick that ran, of the fastest pick"] == "71 %"
+    assert summary["speed of the first pick that ran, of the fastest pick"] == "79 %"
 
 
 def test_programs_are_listed_with_their_macros(folder: Path) -> None:
@@ -145,7 +151,7 @@ def test_programs_are_listed_with_their_macros(folder: Path) -> None:
 
 
 def test_only_compilers_know_programs() -> None:
-    assert known_peers(["polybench_gemm"]) == ("gcc", "clang", "polly", "pluto-like")
+    assert known_peers(["polybench_gemm"]) == ("gcc", "clang", "polly", "pluto-like", "pluto")
     assert "pluto-like" not in known_peers(["gemm_8x8x8"])
     assert known_peers(["gemm_8x8x8", "polybench_gemm"])[0] == "onednn"
 

@@ -254,6 +254,18 @@ def test_parse_shows_loops_and_accesses(polydl: Any, tmp_path: Path) -> None:
     assert "double out[130][258]" in ended.out
 
 
+def test_parse_shows_steps_of_loops_and_how_often_they_run(polydl: Any, tmp_path: Path) -> None:
+    (tmp_path / "steps.c").write_text(
+        "void f(float a[225])\n{\n  for (int i = 0; i < 225; i += 3)\n    for (int j = i; j < 225; j += 8)\n"
+        "      a[i] += 1;\n  for (int i = 0; i < 9; i++)\n    for (int j = 0; j <= i; j++)\n      a[j] = 0;\n}\n"
+    )
+    loops = [line.strip() for line in polydl("parse", "steps.c").out.split("\n") if line.strip().startswith("for ")]
+    assert loops == [
+        "for i in 0..222 by 3  (75)", "for j in 0..224 by 8  (up to 29)", "for i in 0..8  (9)",
+        "for j in 0..8  (up to 9)",
+    ]  # fmt: skip
+
+
 def test_json_goes_to_a_file_beside_the_text(polydl: Any, matmul: str) -> None:
     ended = polydl("parse", matmul, "--json", "scop.json")
     assert "function matmul" in ended.out

@@ -13,13 +13,16 @@ from click.testing import CliRunner
 from packed_nest import NEST
 
 import polydl
+from polydl import pipeline
 from polydl.cli import main
 from polydl.errors import OptionError
 from polydl.execute.sampling import MOST_REPEATS
 from polydl.execute.worker import Worker
+from polydl.frontend.data import with_data
 from polydl.ir.cold import cold_of
 from polydl.machine import Machine
 from polydl.models.kernels import constants_are_cold
+from polydl.ranking.explanation import explain
 from polydl.records.store import read
 
 
@@ -116,6 +119,55 @@ def test_cold_constants_without_any_or_beside_all_arrays_are_refused(
     path = tmp_path / "packed.c"
     path.write_text(NEST)
     done = CliRunner().invoke(main, ["optimize", str(path), *options, "--out", str(tmp_path / "out")])
+    assert done.exit_code == 2
+    assert words in " ".join(done.output.split())
+    assert "remedy: " in done.output
+
+
+def ranked(path: Path, *options: str) -> tuple[int, str, dict[str, Any]]:
+    """The exit status of ``polydl rank``, what it prints, and its document."""
+    document = path.with_suffix(".json")
+    given = ["rank", str(path), "--threads", "1", "--max-variants", "40", "--ranker", "cost-model", "--constant", "B"]
+    done = CliRunner().invoke(main, [*given, "--all", "--explain", *options, "--json", str(document)])
+    return done.exit_code, " ".join(done.output.split()), json.loads(document.read_text()) if document.exists() else {}
+
+
+def test_a_ranking_adds_the_time_of_reading_constants(tmp_path: Path) -> None:
+    path = tmp_path / "packed.c"
+    path.write_text(NEST)
+    (_, warm_text, warm), (status, cold_text, cold) = ranked(path), ranked(path, "--cold-constants")
+    assert status == 0, cold_text
+    assert "of constants from memory" in cold_text
+    assert "of constants from memory" not in warm_text
+    costs = [{each["id"]: each["score"] for each in document["entries"]} for document in (warm, cold)]
+    assert all(costs[1][name] > costs[0][name] for name in costs[0])
+
+
+def test_a_reason_may_be_how_long_constants_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "packed.c"
+    path.write_text(NEST)
+    nest, machine = with_data(polydl.parse(path), constant=["B"]), Machine.detect(threads=1)
+    variants = pipeline.generate_variants(nest, machine=machine, max_variants=4)
+    first, second = pipeline.candidates(nest, variants[:2], machine=machine)
+    given = replace(first, constant_bytes=1000), replace(second, constant_bytes=1 << 30)
+    words = explain(*given, machine, cold_constants=True)
+    assert any("less time on reading constants from memory" in each for each in words)
+    assert "In total" in words[-1]
+    assert not any("constants" in each for each in explain(*given, machine))
+    assert pipeline.explain(nest, *variants[:2], machine=machine, cold_constants=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--cold-constants"], "constants are to be cold, and none are named"),
+        (["--cold-constants", "--constant", "B", "--variant", "0"], "both --variant and --cold-constants are given"),
+    ],
+)
+def test_a_ranking_with_cold_constants_that_can_not_be(options: list[str], words: str, tmp_path: Path) -> None:
+    path = tmp_path / "packed.c"
+    path.write_text(NEST)
+    done = CliRunner().invoke(main, ["rank", str(path), "--threads", "1", "--max-variants", "4", *options])
     assert done.exit_code == 2
     assert words in " ".join(done.output.split())
     assert "remedy: " in done.output

@@ -87,6 +87,16 @@ def test_what_the_source_prints_is_no_answer_of_the_driver(tmp_path: Path, ends:
     assert (wrong.verdict, "elements differ" in wrong.reason) == ("differs", True)
 
 
+@pytest.mark.parametrize("scale", ["", "0.25f * "])
+def test_a_source_that_takes_the_time_is_checked(scale: str, tmp_path: Path) -> None:
+    """Over either ring; a time is no number of theirs."""
+    text = SMALL.replace("+= ", f"+= {scale}").replace("#pragma scop", "double t = omp_get_wtime();\n#pragma scop")
+    text = text.replace("#pragma endscop", '#pragma endscop\n  printf("%g", omp_get_wtime() - t);')
+    scop = parse(tmp_path, f"#include <omp.h>\n#include <stdio.h>\n{text}")
+    result = checked(scop, original(scop), tmp_path / "right")
+    assert (result.verdict, result.ring) == ("agrees", FIELD if scale else INTEGERS), result.reason
+
+
 def test_a_program_that_ends_otherwise_than_the_driver_does_not_tell_apart(tmp_path: Path) -> None:
     """Here what runs at the exit of the process ends it with another status."""
     scop = parse(tmp_path, SMALL)
@@ -98,7 +108,9 @@ def test_a_program_that_ends_otherwise_than_the_driver_does_not_tell_apart(tmp_p
 
 def needs_a_field(name: str) -> bool:
     """Whether the variant divides, or multiplies by fractions."""
-    return "winograd" in name or name.startswith(("softmax", "bnorm_train", "stencil", "sweep", "upscale"))
+    return "winograd" in name or name.startswith(
+        ("softmax", "bnorm_train", "instance_norm", "stencil", "sweep", "upscale")
+    )
 
 
 PRODUCT = """\

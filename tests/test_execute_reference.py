@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,6 +49,7 @@ def test_the_reference_is_compiled_without_what_reorders() -> None:
     toolchain = Toolchain(Path("/usr/bin/gcc"), "gcc", "12.2.0", ("-O3", "-march=native", "-fopenmp"))
     ordered = "-O2 -fno-tree-vectorize -fno-tree-slp-vectorize -fno-strict-aliasing -ffp-contract=off"
     assert toolchain.in_order.flags == (*ordered.split(), "-fno-ivopts", "-march=native")
+    assert toolchain.in_order.openmp_flags == ("-fopenmp",)
     assert toolchain.cautious.flags == ("-O2", "-march=native", "-fopenmp")
     assert toolchain.name == "gcc 12.2.0 -O3 -march=native -fopenmp"
 
@@ -63,6 +65,29 @@ def test_where_the_compiler_gets_the_original_wrong_right_candidates_pass(tmp_pa
     assert "it was timed as gcc" in first.message
     assert "-O2 -fno-tree-vectorize -fno-tree-slp-vectorize -fno-strict-aliasing -ffp-contract=off" in first.message
     assert "miscompiles" not in right.message
+
+
+@pytest.mark.native
+def test_a_reference_is_linked_with_openmp_and_runs_on_one_thread(tmp_path: Path) -> None:
+    source = """
+    #include <omp.h>
+    void f(float a[8]) {
+      double begin = omp_get_wtime();
+    #pragma omp parallel
+      for (int i = 0; i < 8; ++i)
+        a[i] = (float)(omp_get_wtime() < begin) + (float)omp_in_parallel();
+    #ifdef _OPENMP
+      a[0] = 7;
+    #endif
+    }
+    """
+    scop = parse(tmp_path, "void f(float a[8])\n{\n  for (int i = 0; i < 8; ++i)\n    a[i] = 0;\n}\n")
+    kernel = replace(original(scop), c=source)
+    (built,) = EXECUTOR.build([kernel], Toolchain.find("gcc").in_order, tmp_path)
+    assert built.library is not None, built.message
+    values = np.full(8, 5, np.float32)
+    ctypes.CDLL(str(built.library)).f(ctypes.c_void_p(values.ctypes.data))
+    assert not values.any()
 
 
 def replaced(source: KernelSource, name: str) -> KernelSource:

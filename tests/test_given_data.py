@@ -125,6 +125,17 @@ def test_a_function_may_have_as_much_on_its_stack_as_the_nest_has_in_arrays(file
     assert {each.measurement.status for each in result.tried} == {"ok"}
 
 
+def test_the_function_that_fills_the_arrays_is_not_to_be_optimized(file: Path) -> None:
+    """Though both have loops, and the file says nothing else."""
+    with pytest.raises(OptionError, match="several functions have loops"):
+        polydl.parse(file)
+    assert polydl.parse(file, init="fill").function.name == "roots"
+    assert polydl.parse(file, init="roots", defines={"n": 20}).function.name == "fill"
+    assert polydl.parse(file, function="fill", init="fill", defines={"n": 20}).function.name == "fill"
+    found = polydl.optimize(file, init="fill", run=False, **FEW)
+    assert found.scop.function.name == "roots"
+
+
 def test_arguments_are_the_nest_s_own_by_name(nest: Scop, tmp_path: Path) -> None:
     found = with_initializer(nest, "fill").initializer
     assert found is not None

@@ -35,6 +35,16 @@ TAKEN = {
         "8 * i + (j < 2 ? 0 : j - 2)",
     ),
     "nested": ("static int at(int i, int n) { return (i + n) % n; }", "8 * at(at(i - 1, 8) + 1, 8) + j", "8 * i + j"),
+    "two returns": (
+        "static int at(int i) { if (i < 3) return 3; return i; }",
+        "8 * at(i) + j",
+        "8 * (i < 3 ? 3 : i) + j",
+    ),
+    "branches": (
+        "static int at(int v, int n) { if (v < 0) { return 0; } else if (v >= n) return n - 1; else return v; }",
+        "8 * i + at(j - 2, 4)",
+        "8 * i + (j < 2 ? 0 : j - 2 > 3 ? 3 : j - 2)",
+    ),
     # 2^32 - 1 is 7 modulo 8.
     "unsigned": ("static int at(unsigned i) { return i % 8; }", "at(i - 1) + 8", "(i + 7) % 8 + 8"),
 }
@@ -42,6 +52,8 @@ REFUSED = {
     "narrow": ("static int at(unsigned char i) { return i * 2; }", "at(i)"),
     "global": ("static const int n = 2;\nstatic int at(int i) { return n * i; }", "at(i)"),
     "data": ("static int at(int i) { return 2 * i; }", "at(c[i])"),
+    "nothing": ("static int at(int i) { if (i < 3) return i; else if (i < 64) return 3; }", "at(i)"),
+    "other work": ("static int at(int i) { if (i < 3) i = 3; return i; }", "at(i)"),
     "narrowing": ("static int at(int i) { return (short)i; }", "at(i)"),
 }
 

@@ -66,7 +66,13 @@ def test_a_library_is_emitted_and_a_second_run_measures_nothing(
     doubtful = len(first.shapes) - 2 - further
     assert 0 < doubtful <= 4
     assert stages[4 + further :] == [("doubt", number + 1, doubtful) for number in range(doubtful)]
-    assert {path.name for path in first.files.values()} >= {"gemm_polydl.c", "libgemm_polydl.so", "library.json"}
+    assert {path.name for path in first.files.values()} >= {
+        "gemm_polydl.c",
+        "libgemm_polydl.so",
+        "library.json",
+        "slowdown.svg",
+    }
+    assert f"share of {len(first.shapes)} measured shapes" in first.files["plot"].read_text(encoding="utf-8")
     # The manifest is never that of an earlier library.
     assert together[-1] == "libgemm_polydl.so"
     assert "library.json" in together
@@ -101,11 +107,14 @@ def test_a_library_is_emitted_and_a_second_run_measures_nothing(
     assert second.times == first.times
     assert second.decision == first.decision
 
-    (expected,) = first.select(1, M=21, N=33, K=19)
+    model = first.model
+    assert model is not None
+    (expected,) = model.fastest({"M": 21, "N": 33, "K": 19}, 1)
+    assert expected.seconds is not None
     assert expected.seconds > 0
     more = first.refine([{"M": np.int64(21), "N": 33, "K": 19}], top_k=1, out=tmp_path / "more")  # type: ignore[dict-item]
     assert more.shapes == (*first.shapes, {"M": 21, "N": 33, "K": 19})
-    assert expected.kernel.id in more.candidates
+    assert expected.id in more.candidates
     assert len(more.times) == len(first.times) + 1
     ones = {name: np.ones(shape, np.float32) for name, shape in (("A", (21, 19)), ("B", (19, 33)), ("C", (21, 33)))}
     more.best(**ones)

@@ -9,21 +9,23 @@ from typing import Any
 import numpy as np
 import pytest
 from chance import picks_by_lot
+from library_kernels import ALONG_TERMS, SMALL, library_of
 from machines import machine_with
 from symbolic_nests import product, symbolic
 
 from polydl.errors import OptionError
-from polydl.execute.toolchain import Toolchain
 from polydl.learning.metrics import geomean
-from polydl.libraries.chosen import ChosenLibrary, LibrarySettings
+from polydl.libraries.chosen import ChosenLibrary
 from polydl.libraries.configurations import Configurations, every_configuration
 from polydl.libraries.decision import Condition, Decision, Leaf
 from polydl.libraries.kernel import Kernel
+from polydl.libraries.learned import Selected
 from polydl.libraries.product import symbolic_product
 from polydl.libraries.ranges import size_ranges
 from polydl.libraries.refine import measured_further
 from polydl.libraries.regression import fitted
 from polydl.libraries.shapes import Shape, sampled_shapes
+from polydl.libraries.unit import ORIGINAL
 
 RANGES = ("M=1..512", "N=16..512", "K=8..512")
 
@@ -63,18 +65,14 @@ def test_what_it_selects_at_new_shapes_is_close_to_the_best(tmp_path: Path) -> N
     assert reached > max(0.9, picks_by_lot(computed).max())
 
 
-def library_of(directory: Path, decision: Decision, shape: Shape) -> ChosenLibrary:
+def at_one_shape(directory: Path, decision: Decision, shape: Shape) -> ChosenLibrary:
     """The library of a product, which was measured at one shape."""
-    nest = symbolic(product(), directory, RANGES)
-    return ChosenLibrary(
-        nest, symbolic_product(nest), machine_with(1, 32), Toolchain(Path("gcc"), "gcc", "12.2", ()), {}, decision,
-        (shape,), ({"original": 1.0},), {}, LibrarySettings(10, 1.1, 0, False, 60.0), lambda _: nest.scop,
-    )  # fmt: skip
+    return library_of(symbolic(product(), directory, RANGES), decision, [(shape, {"original": 1.0})])
 
 
 def test_products_of_numpys_integers_do_not_wrap_around(tmp_path: Path) -> None:
     """In eight bits 2000 would be -48."""
-    library = library_of(tmp_path, Condition(("M", "N"), 100, Leaf("few"), Leaf("many")), {"M": 1, "N": 16, "K": 8})
+    library = at_one_shape(tmp_path, Condition(("M", "N"), 100, Leaf("few"), Leaf("many")), {"M": 1, "N": 16, "K": 8})
     sizes = {"M": np.int8(50), "N": np.int8(40), "K": np.int8(8)}
     assert library.chosen(**sizes) == "many"  # type: ignore[arg-type]
 
@@ -82,11 +80,11 @@ def test_products_of_numpys_integers_do_not_wrap_around(tmp_path: Path) -> None:
 @pytest.mark.parametrize("size", [5.5, "5", 0, -3])
 def test_what_is_no_size_is_refused(tmp_path: Path, size: Any) -> None:
     shape = {"M": 1, "N": 16, "K": 8}
-    library = library_of(tmp_path, Leaf("original"), shape)
+    library = at_one_shape(tmp_path, Leaf("original"), shape)
     wrong = {**shape, "M": size}
     with pytest.raises(OptionError, match="select: the size M is"):
         library.select(**wrong)
-    with pytest.raises(OptionError, match="select: 0 configurations"):
+    with pytest.raises(OptionError, match="select: most is 0"):
         library.select(0, **shape)
     with pytest.raises(OptionError, match="refine: "):
         measured_further(library, [wrong], top_k=1, progress=None)
@@ -95,6 +93,32 @@ def test_what_is_no_size_is_refused(tmp_path: Path, size: Any) -> None:
     else:
         with pytest.raises(OptionError, match="chosen: the size M is"):
             library.chosen(**wrong)
+
+
+def test_the_original_is_selected_where_it_runs(tmp_path: Path) -> None:
+    shape, other = {"M": 1, "N": 16, "K": 8}, {"M": 40, "N": 30, "K": 8}
+    kernels = {each.id: each for each in (Kernel(blocking=SMALL), Kernel(blocking=ALONG_TERMS))}
+    first, second = kernels
+    times = [(shape, {ORIGINAL: 1e-6, first: 2e-6, second: 3e-6}), (other, {ORIGINAL: 5e-6, first: 2e-6, second: 3e-6})]
+    nest = symbolic(product(), tmp_path, RANGES)
+    library = library_of(nest, Condition(("M",), 20, Leaf(ORIGINAL), Leaf(first)), times, kernels)
+    at_small = library.select(3, **shape)
+    assert at_small[0].id == library.chosen(**shape) == ORIGINAL
+    assert (at_small[0].kernel, at_small[0].seconds) == (None, 1e-6)
+    assert len(at_small) == 3
+    assert all(each.kernel is not None and each.id == each.kernel.id for each in at_small[1:])
+    # Its time is known where it was measured alone.
+    assert library.select(1, **{**shape, "M": 2}) == (Selected(None, None),)
+    assert ORIGINAL not in {each.id for each in library.select(5, **other)}
+    # Beyond the ranges no kernel runs.
+    assert library.select(5, **{**other, "M": 513}) == (Selected(None, None),)
+
+
+def test_without_a_kernel_that_has_a_time_the_original_alone_is_selected(tmp_path: Path) -> None:
+    shape = {"M": 1, "N": 16, "K": 8}
+    library = at_one_shape(tmp_path, Leaf(ORIGINAL), shape)
+    assert library.model is None
+    assert library.select(**shape) == (Selected(None, 1.0),)
 
 
 def test_a_loop_without_iterations_has_finite_features(tmp_path: Path) -> None:

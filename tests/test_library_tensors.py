@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -91,9 +92,12 @@ print(json.dumps(answers))
 
 
 def compiled(
-    folder: Path, text: str = SOURCE, ranges: tuple[str, ...] = ("N=1..20", "M=1..20", "ld=M..")
+    folder: Path,
+    text: str = SOURCE,
+    ranges: tuple[str, ...] = ("N=1..20", "M=1..20", "ld=M.."),
+    defines: Mapping[str, int] | None = None,
 ) -> tuple[Path, KernelSource]:
-    nest = symbolic(text, folder, ranges)
+    nest = symbolic(text, folder, ranges, defines)
     source = unit(nest, None, Leaf(ORIGINAL), {}, machine_with(1, 32), identity="library")
     foreign = foreign_call(nest.source, nest.source.function.name, open_shapes(nest))
     assert foreign is not None
@@ -139,6 +143,25 @@ def test_a_size_that_only_a_larger_extent_tells_is_checked(tmp_path: Path) -> No
     assert ended.stdout.splitlines() == [
         "5", "f: y is too short along dimension 0", "f: y has shape (12,) and must have (11,)",
         "f: y is too long along dimension 0",
+    ]  # fmt: skip
+
+
+@pytest.mark.slow
+def test_a_size_that_is_fixed_for_the_whole_library_may_be_left_out_and_says_why_it_is_refused(tmp_path: Path) -> None:
+    text = "void f(int N, int M, float y[N][M])\n{\n#pragma scop\n  for (int i = 0; i < N; ++i)\n"
+    text += "    for (int j = 0; j < M; ++j)\n      y[i][j] = 1;\n#pragma endscop\n}\n"
+    library, _ = compiled(tmp_path, text, ("N=1..9",), {"M": 6})
+    calls = (
+        "import sys, numpy, tvm_ffi\nf = tvm_ffi.load_module(sys.argv[1]).f\n"
+        "for sizes in ((), (3, 6), (3, 7), (3, 6.5)):\n  y = numpy.zeros((3, 6), 'f')\n  try:\n    f(*sizes, y)\n"
+        "    print(int(y.sum()))\n  except (TypeError, ValueError) as error:\n    print(error)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", calls, str(library)], capture_output=True, text=True, check=True,
+        env=os.environ | {"TVM_FFI_DISABLE_TORCH_C_DLPACK": "1"},
+    )  # fmt: skip
+    assert ended.stdout.splitlines() == [
+        "18", "18", "f: M must be 6, which -D M=6 fixed for the whole library", "f: M must be an integer",
     ]  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -336,6 +337,24 @@ def test_names_that_c_or_cpp_can_not_have(name: str, prefix: str, reason: str) -
         Naming(name, prefix).of("product")
     assert raised.value.remedy == ("write --name fast_product" if name else "write --prefix fast_")
     assert Naming("fast_product").of("product") == Naming("", "fast_").of("product") == "fast_product"
+
+
+def test_names_that_headers_define_are_refused(tmp_path: Path) -> None:
+    headers = ("math.h", "stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "sys/mman.h", "time.h")
+    (tmp_path / "all.c").write_text("".join(f"#include <{header}>\n" for header in headers))
+    macros, types = (
+        subprocess.check_output([Toolchain.find().path, "-E", option, "all.c"], cwd=tmp_path, text=True)
+        for option in ("-dM", "-P")
+    )
+    defined = {line.split()[1].split("(")[0] for line in macros.splitlines()}
+    defined |= set(re.findall(r"^typedef [^;{]*?\b(\w+);", types, re.MULTILINE))
+    defined = {name for name in defined if not name.startswith("_")}
+    assert {"FILE", "BUFSIZ", "time_t", "M_PI"} < defined
+    allowed = set()
+    for name in defined:
+        with suppress(OptionError):
+            allowed.add(Naming(name).of("product"))
+    assert not allowed
 
 
 @pytest.mark.slow

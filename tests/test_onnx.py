@@ -13,6 +13,7 @@ from written_nests import replace_kernels
 
 import polydl
 from polydl.cli import main
+from polydl.errors import OptionError
 from polydl.models.kernels import as_written
 
 pytest.importorskip("onnx")
@@ -201,6 +202,7 @@ def test_the_command_writes_what_load_runs(as_it_is: None, tmp_path: Path, capsy
         (["--input", "1,a"], "'1,a' is no shape"),
         (["--input", "1,3", "--input", "y=1,3"], "several inputs need names"),
         (["--input", "x=1,3,12,12", "--input", "z=1"], "no input 'z'"),
+        (["--input", "x=1,3,12,12", "--input", "x=2,3,12,12"], "the input 'x' has a shape already"),
         (["--input", "1,3,12,12", "--budget", "5parsecs"], "'5parsecs' is no budget"),
     ],
 )
@@ -210,6 +212,59 @@ def test_wrong_options_of_the_command(tmp_path: Path, options: list[str], messag
     records = ["--records", str(tmp_path / "records")]
     with pytest.raises(polydl.PolydlError, match=message):
         main(["model", str(path), *options, *records, "--debug"], standalone_mode=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--out", "small.onnx"], "no file can be written in small.onnx"),
+        (["--out", "small.onnx/deeper"], r"no file can be written in .*small\.onnx"),
+        (["--json", "folder"], "folder is a directory"),
+        (["--json", "small.onnx"], "would be written over the model"),
+    ],
+)
+def test_places_that_take_no_files_are_refused_before_anything_is_optimized(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], message: str
+) -> None:
+    from polydl.onnx import model
+
+    def optimized(nest: Any) -> Any:
+        raise AssertionError(nest)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(model, "lower", optimized)
+    onnx.save(MODELS["residual"](), "small.onnx")
+    (tmp_path / "folder").mkdir()
+    given = ["model", "small.onnx", "--input", "1,3,12,12", "--records", "records", *options, "--debug"]
+    with pytest.raises(OptionError, match=message) as raised:
+        main(given, standalone_mode=False)
+    assert raised.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("inputs", "1,3", "inputs is '1,3', which is no shape"),
+        ("inputs", 5, "inputs is 5, which is no shape"),
+        ("inputs", {"x": 5}, r"inputs\['x'\] is 5, which is no shape"),
+        ("inputs", (1.0, 3), "an extent of inputs is 1.0, which is no integer"),
+        ("inputs", {"x": (1, "3")}, r"an extent of inputs\['x'\] is '3', which is no integer"),
+        ("name", 5, "name is 5"),
+        ("compare", None, "compare is None"),
+        ("fewer_products", "no", "fewer_products is 'no'"),
+        ("progress", 3, "progress is 3"),
+    ],
+)
+def test_wrong_arguments_are_refused_with_a_remedy(name: str, value: Any, words: str) -> None:
+    from polydl.onnx import optimize
+
+    with pytest.raises(OptionError, match=words) as raised:
+        optimize(MODELS["residual"](), **{name: value})
+    assert raised.value.remedy
+
+
+def test_shapes_may_be_of_numpys_integers(as_it_is: None) -> None:
+    assert optimized(convolution(), np.array([1, 4, 7, 8])).report().manifest.inputs[0].shape == (1, 4, 7, 8)
 
 
 @pytest.mark.slow

@@ -34,8 +34,8 @@ MARKED = f"#pragma scop\n{SCALED}#pragma endscop\n"
 SHARED = f"#pragma omp for\n{LOOP}"
 TIMED = f"#include <time.h>\n{HEAD}  long t = time(0);\nLOOPS  t = clock() - t;\n}}\n"
 CASES = {
-    "a call behind loops": Case(
-        TIMED.replace("LOOPS", SCALED),
+    "a call behind the loops of a region": Case(
+        TIMED.replace("LOOPS", f"#pragma scop\n{SCALED}").replace("- t;\n", "- t;\n#pragma endscop\n"),
         "the call of clock can't be modelled",
         "clock()",
         "put #pragma scop and #pragma endscop round the loops alone",
@@ -73,6 +73,43 @@ CASES = {
         "the call of g can't be modelled",
         "g(&a[i])",
         "write the loops that it stands for",
+    ),
+    "a number from a function of another file": Case(
+        f"float g(float x);\n{HEAD}{LOOP}    a[i] = g(b[i]);\n}}\n",
+        "the call of g can't be modelled",
+        "g(b[i])",
+        "define g in this file, or write in its place what it computes",
+        f"float g(float x) {{ return x > 0 ? x : 0; }}\n{HEAD}{LOOP}    a[i] = g(b[i]);\n}}\n",
+    ),
+    "the address of an element": Case(
+        f"static float *at(float *x, int i) {{ return x + i; }}\n{HEAD}{LOOP}    *at(a, i) = b[i];\n}}\n",
+        "dereferencing a pointer",
+        "*at(a, i)",
+        "write the element that at returns the address of, such as a[i], in its place",
+        f"{HEAD}{LOOP}    a[i] = b[i];\n}}\n",
+    ),
+    "a subscript that counts": Case(
+        f"{HEAD}  int k = 0;\n{LOOP}    a[k++] = b[i];\n}}\n",
+        "an increment inside an expression",
+        "k++",
+        "write in the place of k what it is there, a sum of loop counters times constants",
+        f"{HEAD}{LOOP}    a[i] = b[i];\n}}\n",
+    ),
+    "pointers that change places": Case(
+        f"void f(float *a, float *b)\n{{\n  for (int s = 0; s < 8; ++s) {{\n{SCALED}"
+        "    float *t = a;\n    a = b;\n    b = t;\n  }\n}\n",
+        "the pointer t may alias an array",
+        "float *t = a",
+        "leave pointers as they are, and write the loops twice in a loop of half as many steps",
+        f"void f(float *a, float *b)\n{{\n  for (int s = 0; s < 8; s += 2) {{\n{SCALED}{LOOP}    b[i] = 2 * a[i];\n"
+        "  }\n}\n",
+    ),
+    "pointers that change places without a declaration": Case(
+        f"void f(float *a, float *b, float *t)\n{{\n  for (int s = 0; s < 8; ++s) {{\n{SCALED}"
+        "    t = a, a = b;\n    b = t;\n  }\n}\n",
+        "the comma operator",
+        "t = a, a = b",
+        "write one statement for each part",
     ),
     "a pointer that moves": Case(
         f"void f(float *a, const float *b)\n{{\n{LOOP}    *a++ = 2 * *b++;\n}}\n",
@@ -130,6 +167,13 @@ CASES = {
         "b[at(i, 1)]",
         "write the sum itself in the subscript, such as a[2 * i + j + 1], or make the function a macro",
         f"#define at(i, j) (8 * (i) + (j))\n{HEAD}  for (int i = 0; i < 8; ++i)\n    a[i] = b[at(i, 1)];\n}}\n",
+    ),
+    "a function in a condition": Case(
+        f"static int odd(int i) {{ i += 1; return i % 2; }}\n{HEAD}{LOOP}    if (odd(i) == 0)\n      a[i] = 1;\n}}\n",
+        "what odd returns isn't known",
+        "if (odd(i) == 0)",
+        "write in the place of odd what it computes, or make it a macro",
+        f"{HEAD}{LOOP}    if ((i + 1) % 2 == 0)\n      a[i] = 1;\n}}\n",
     ),
     "a search that ends early": Case(
         f"int f(const float a[64], float x)\n{{\n  int at = -1;\n{LOOP}"
@@ -365,6 +409,50 @@ def test_a_function_of_a_header_that_reads_an_array_is_to_be_defined_in_the_file
     with pytest.raises(PolydlError, match="its body is in another file; define it in this one") as raised:
         parse(path)
     assert "make it a macro" not in str(raised.value.remedy)
+
+
+def test_what_is_quoted_is_what_the_source_says(tmp_path: Path) -> None:
+    """Values that ``-D`` gives parameters don't take the place of their names, nor do those of constants."""
+    path = tmp_path / "nest.c"
+    path.write_text(
+        "float g(float, int);\nvoid f(int N, float a[N])\n{\n  const int last = N - 1;\n"
+        "  for (int i = 0; i < N; i++)\n    a[i] = g(a[last], N - 1) + 1;\n}\n"
+    )
+    with pytest.raises(PolydlError) as raised:
+        parse(path, defines={"N": 1024})
+    assert (raised.value.line, raised.value.construct) == (6, "g(a[last], N - 1)")
+
+
+@pytest.mark.parametrize(
+    "used", ["a[i] = b[last];", "for (int j = 0; j < last; j++) a[j] = b[i];", "if (i > last - 2) a[i] = b[i];"]
+)
+def test_a_size_that_an_index_is_chosen_by_needs_a_value(used: str, tmp_path: Path) -> None:
+    path = tmp_path / "nest.c"
+    path.write_text(
+        f"void f(float a[64], const float b[65], int n)\n{{\n{LOOP[:-1]} {{\n"
+        f"    int last = i < n ? i : n;\n    {used}\n  }}\n}}\n"
+    )
+    with pytest.raises(PolydlError, match="the value of n isn't known") as raised:
+        parse(path)
+    assert (raised.value.line, raised.value.remedy) == (4, "give it a value: -D n=VALUE")
+    assert parse(path, defines={"n": 16}).statements
+
+
+def test_the_function_that_has_the_loops_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "nest.c"
+    sums = f"static void sums(float *a, float *b)\n{{\n{SCALED}}}\n"
+    calls = "static void twice(float *a, float *b) { sums(a, b); sums(b, a); }\n"
+    calls += "void f(float *a, float *b) { twice(a, b); }\n"
+    path.write_text(sums + calls)
+    with pytest.raises(PolydlError) as raised:
+        parse(path, function="f")
+    assert raised.value.message == "function f has no for loop: it calls sums (line 1), which has loops"
+    assert raised.value.remedy == "name the function that has the loops: --function sums"
+    assert parse(path, function="sums").statements
+    path.write_text(sums.replace(SCALED, MARKED) + calls)
+    with pytest.raises(PolydlError, match="has no marked region: it calls sums") as raised:
+        parse(path, function="f")
+    assert raised.value.remedy == "name the function that has the region: --function sums"
 
 
 def test_the_folder_of_a_header_is_named(tmp_path: Path) -> None:

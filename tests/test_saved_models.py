@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
+import mmap
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,6 +26,7 @@ from polydl.errors import OptionError
 from polydl.execute.toolchain import Toolchain
 from polydl.models import loaded
 from polydl.models.builder import GraphBuilder
+from polydl.models.driver import Driver, DriverCall
 from polydl.models.graph import Array
 from polydl.models.kernels import as_written
 from polydl.models.products import LinearOperator
@@ -41,14 +45,19 @@ def programs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return first, second
 
 
-def written(outputs: int, weight: float, folder: Path, name: str = "model") -> None:
+def written(outputs: int, weight: float, folder: Path, name: str = "model", x: str = "x", y: str = "y") -> None:
     """A program of one linear layer."""
     builder = GraphBuilder()
-    builder.input("x", ROWS.shape)
+    builder.input(x, ROWS.shape)
     weights = builder.constant("weight", np.full((outputs, 16), weight, np.float32))
     bias = builder.constant("bias", np.zeros(outputs, np.float32))
-    builder.add_rows("y", (2, outputs), LinearOperator(16, outputs), ["x"], [weights, bias])
-    lowered = lower(builder.graph(["y"]))
+    builder.add_rows(y, (2, outputs), LinearOperator(16, outputs), [x], [weights, bias])
+    program(builder, [y], folder, name)
+
+
+def program(builder: GraphBuilder, outputs: list[str], folder: Path, name: str = "model") -> None:
+    """The program of a graph, whose nests stay as they are written."""
+    lowered = lower(builder.graph(outputs))
     kernels = {nest: as_written(nest, "a test") for nest in lowered.nests}
     write_program(lowered, kernels, folder, threads=1, name=name)
 
@@ -86,6 +95,74 @@ def test_a_model_that_is_saved_over_is_loaded_anew(programs: tuple[Path, Path], 
 def test_a_model_may_have_any_name_that_its_own_code_could_have(name: str, tmp_path: Path) -> None:
     written(16, 1.0, tmp_path, name)
     assert (called(polydl.load(tmp_path)) == 16).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "x", "y"),
+    [
+        *((name, "x", "y") for name in ("weights", "memory", "file", "input0", "output0")),
+        ("model", "input0", "output0"),
+        ("model", "int", "double"),
+        ("model", "x.1", "a:0"),
+        ("model", "0x", "*/"),
+    ],
+)
+def test_the_program_in_the_readme_compiles_whatever_names_are(name: str, x: str, y: str, tmp_path: Path) -> None:
+    written(16, 1.0, tmp_path, name, x, y)
+    assert (called(polydl.load(tmp_path)) == 16).all()
+    text = (tmp_path / "README.txt").read_text(encoding="utf-8")
+    program = textwrap.dedent(text.split("program.c:\n")[1].split("In this folder:\n")[0])
+    array = "input0_" if name == "input0" else "input0"
+    assert f"  {array}   2 x 16, {x}\n" in text
+    filled = program.replace("/* ... fill the input ... */", f"{array}[0] = 3;")
+    (tmp_path / "program.c").write_text(filled, encoding="utf-8")
+    (build,) = [line for line in text.splitlines() if line.startswith("  cc ")]
+    subprocess.run(["sh", "-c", f"{build} -Wall -Werror"], cwd=tmp_path, check=True)
+    assert subprocess.run(["./program"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout == "3\n"
+
+
+def pages_advised(address: int) -> bool:
+    """Whether the kernel was told that large pages are welcome where an address lies."""
+    inside = False
+    for line in Path("/proc/self/smaps").read_text(encoding="utf-8").splitlines():
+        bounds = re.match(r"([0-9a-f]+)-([0-9a-f]+) ", line)
+        if bounds is not None:
+            inside = int(bounds[1], 16) <= address < int(bounds[2], 16)
+        elif inside and line.startswith("VmFlags:"):
+            return "hg" in line.split()
+    return False
+
+
+@pytest.mark.skipif(not Path("/sys/kernel/mm/transparent_hugepage").exists(), reason="no large pages there")
+def test_memory_of_a_program_is_in_large_pages(tmp_path: Path) -> None:
+    builder = GraphBuilder()
+    builder.input("x", (1024, 16))
+    # What is between the layers takes 6 MB.
+    for name, value, inputs, outputs in (("y", "x", 16, 1536), ("z", "y", 1536, 16)):
+        weights = builder.constant(f"{name}.weight", np.ones((outputs, inputs), np.float32))
+        bias = builder.constant(f"{name}.bias", np.zeros(outputs, np.float32))
+        builder.add_rows(name, (1024, outputs), LinearOperator(inputs, outputs), [value], [weights, bias])
+    program(builder, ["z"], tmp_path)
+    library = ctypes.CDLL(str(tmp_path / "libmodel.so"))
+    large, small = 1 << 21, 1 << 12
+    count = library.model_memory_bytes()
+    assert 3 * large < small + count < 4 * large
+    with mmap.mmap(-1, 8 * large) as memory:
+        held = (ctypes.c_char * 1).from_buffer(memory)
+        begin = -(-ctypes.addressof(held) // large) * large
+        library.model_prepare_memory(ctypes.c_void_p(begin + small))
+        advised = [pages_advised(begin + place * large) for place in range(5)]
+        del held
+    assert advised == [False, True, True, False, False]
+
+
+def test_what_is_prepared_of_weights_is_in_large_pages() -> None:
+    """Where nothing is, no memory behind the weights is touched for the first time."""
+    driver = Driver("model", (1,), (1,), 1 << 22, 64, 0, (), (), 1)
+    asked = "polydl_in_large_pages(weights, 4194304);"
+    assert asked not in driver.c
+    prepared = replace(driver, preparing=(DriverCall("kernel_prepare", ("polydl_constant(0)",)),))
+    assert prepared.c.index(asked) < prepared.c.index("kernel_prepare(polydl_constant(0))")
 
 
 def test_what_is_written_over_a_loaded_library_does_not_run(saved: Path) -> None:

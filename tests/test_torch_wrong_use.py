@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import logging
+import re
+import sys
 import warnings
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import polydl
+from polydl.errors import OptionError
 
 pytest.importorskip("torch")
 
@@ -17,6 +22,8 @@ from torch import nn
 from torch.nn import functional
 from torch_models import Computed, check, data
 from written_nests import keep_nests_as_written
+
+from polydl.torch.backend import compile_graph
 
 pytestmark = [pytest.mark.peers, pytest.mark.native, pytest.mark.usefixtures("second_level")]
 
@@ -133,6 +140,119 @@ def test_sizes_that_are_symbols_are_pytorchs() -> None:
             image = data(images, 3, 6, 6)
             torch.testing.assert_close(compiled(image), model(image), rtol=1e-4, atol=1e-5)
     assert any("sizes are symbols" in str(each.message) for each in caught)
+
+
+def warnings_of(model: Any, *inputs: Any) -> str:
+    """What is said where PyTorch runs a graph itself."""
+    torch._dynamo.reset()
+    compiled = torch.compile(model, backend="polydl", options={"threads": 1, "records": False, "compare": False})
+    with torch.no_grad(), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        compiled(*inputs)
+    return "\n".join(str(each.message) for each in caught if "PyTorch runs" in str(each.message))
+
+
+class Block(nn.Module):  # type: ignore[misc]
+    """A part of a model, and inputs in a dictionary."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.block = nn.Sequential(nn.ReLU(), nn.Linear(4, 4))
+
+    def forward(self, rows: Any, further: Any) -> Any:
+        return self.block(rows) + further["mask"][0]
+
+
+class Widened(nn.Module):  # type: ignore[misc]
+    """Another model of doubles, for floats."""
+
+    def __init__(self, inner: Any) -> None:
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, rows: Any) -> Any:
+        return self.inner(rows.double(), {"mask": [rows]})
+
+
+def test_what_a_compiled_model_reads_is_named_as_its_code_has_it() -> None:
+    model, rows = Block().eval(), data(2, 4)
+    model.block[1].weight = nn.Parameter(model.block[1].weight.double())
+    model.block[1].bias = nn.Parameter(model.block[1].bias.double())
+    said = warnings_of(model, rows.double(), {"mask": [rows]})
+    assert "rows is of type torch.float64" in said
+    said = warnings_of(Widened(model).eval(), rows)
+    assert re.search(r"itself: self\.inner\.block\.1\.(weight|bias) is of type torch\.float64", said), said
+    said = warnings_of(Block().eval(), rows, {"mask": [rows.half()]})
+    assert "further['mask'][0] is of type torch.float16" in said
+
+
+class Counting(nn.Module):  # type: ignore[misc]
+    """A model that changes its input."""
+
+    def forward(self, rows: Any) -> Any:
+        return rows.add_(1)
+
+
+def test_a_captured_graph_is_named_by_its_function_and_line() -> None:
+    assert re.search(
+        r"the graph of forward \(test_torch_wrong_use\.py:\d+\) changes", warnings_of(Counting().eval(), data(2, 4))
+    )
+
+
+def test_nothing_is_printed_where_a_graph_depends_on_data(
+    capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    from polydl.torch import optimize
+
+    def branching(_: Any, x: Any) -> Any:
+        print("of the model", file=sys.stderr)
+        return x + 1 if x.sum() > 0 else x - 1
+
+    with pytest.raises(polydl.PolydlError, match=r"torch\.export can't make a graph of Computed"):
+        optimize(Computed(branching).eval(), data(2, 4), threads=1, records=False, compare=False)
+    shown = capfd.readouterr()
+    assert set(shown.err.split("\n")) == {"of the model", ""}
+    assert not shown.out
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("name", 5, "name is 5"),
+        ("name", "a b", "'a b' is no C identifier"),
+        ("compare", 1, "compare is 1"),
+        ("fewer_products", "no", "fewer_products is 'no'"),
+        ("progress", 3, "progress is 3"),
+        ("example_inputs", "x", "example_inputs is of type str"),
+        ("example_inputs", {"x": 1}, "example_inputs is of type dict"),
+        ("example_keywords", [1], "example_keywords is of type list"),
+        ("example_keywords", {1: 2}, "example_keywords is of type dict"),
+    ],
+)
+def test_wrong_arguments_are_refused_with_a_remedy(name: str, value: Any, words: str) -> None:
+    from polydl.torch import optimize
+
+    with pytest.raises(OptionError, match=words) as raised:
+        optimize(nn.Linear(4, 4).eval(), **{"example_inputs": data(2, 4), name: value})
+    assert raised.value.remedy
+
+
+@pytest.mark.parametrize(("name", "value"), [("compare", 1), ("progress", 3), ("fewer_products", "no")])
+def test_wrong_options_of_the_backend_are_no_reason_to_leave_a_graph_to_pytorch(name: str, value: Any) -> None:
+    with pytest.raises(OptionError, match=f"{name} is {value!r}"):
+        compile_graph(torch.fx.symbolic_trace(nn.ReLU()), [data(2, 4)], options={name: value})
+
+
+def test_a_saved_model_has_the_name_that_is_asked_for(tmp_path: Path) -> None:
+    from polydl.torch import optimize
+
+    rows, model = data(2, 4), nn.Linear(4, 3).eval()
+    fast = optimize(model, rows, name="layer", threads=1, records=False, compare=False)
+    fast.save(tmp_path)
+    assert {"layer.c", "layer.h", "layer.weights", "liblayer.so"} <= {path.name for path in tmp_path.iterdir()}
+    with torch.no_grad():
+        torch.testing.assert_close(torch.from_numpy(polydl.load(tmp_path)(rows.numpy())), model(rows))
 
 
 def test_other_types_are_pytorchs_in_a_compiled_model() -> None:

@@ -90,7 +90,8 @@ def time_further(
     """
     directory, cpu_id = Path(request["directory"]), request["cpu_id"]
     asked = request["toolchain"]
-    toolchain = Toolchain(**{**asked, "path": Path(asked["path"]), "flags": tuple(asked["flags"])})
+    flags = {name: tuple(asked[name]) for name in ("flags", "openmp_linked")}
+    toolchain = Toolchain(**{**asked, "path": Path(asked["path"]), **flags})
     for step in request["steps"]:
         if not wanted():
             return

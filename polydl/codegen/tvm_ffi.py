@@ -221,12 +221,31 @@ def _argument(
             "    return -1;",
             "  }",
         ]
+    if shapes is not None and parameter.value is not None:
+        # A caller who passes any size of the others has to learn why not of this one.
+        return _fixed(place, exported, parameter, array, argument)
     given = "" if parameter.value is None else "polydl_all && "
     least, most = _range(array) if parameter.value is None else (parameter.value, parameter.value)
     return [
         f"  long long polydl_{place} = {parameter.value or 0};",
         f"  if ({given}polydl_integer({argument}, {name}, {_literal(least)}, {_literal(most)}, &polydl_{place})) {{",
         "    return -1;",
+        "  }",
+    ]
+
+
+def _fixed(place: int, exported: str, parameter: Parameter, array: Array, argument: str) -> list[str]:
+    """C that takes an integer, which may be left out, and has one value in a function of otherwise any sizes."""
+    size, name = parameter.value, parameter.name
+    least, most = map(_literal, _range(array))
+    reason = f"must be {size}, which -D {name}={size} fixed for the whole library"
+    return [
+        f"  long long polydl_{place} = {size};",
+        f'  if (polydl_all && polydl_integer({argument}, "{exported}: {name}", {least}, {most}, &polydl_{place})) {{',
+        "    return -1;",
+        "  }",
+        f"  if (polydl_{place} != {size}) {{",
+        f'    return polydl_raise("ValueError", "{exported}: {name}", "{reason}");',
         "  }",
     ]
 

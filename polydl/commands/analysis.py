@@ -96,6 +96,11 @@ def variants(
 @search_options
 @ranker_option
 @top_k_options(20, "Show")
+@click.option(
+    "--cold-constants",
+    is_flag=True,
+    help="Add the time of reading constants (--constant) from memory at each call.",
+)
 @click.option("--explain", is_flag=True, help="Say in words why the first is placed before the second.")
 @variant_option
 @json_option
@@ -107,6 +112,7 @@ def rank(
     ranker: str,
     top_k: int,
     everything: bool,
+    cold_constants: bool,
     explain: bool,
     variant: str | None,
     json_path: str | None,
@@ -121,7 +127,7 @@ def rank(
     from polydl.report import documents
 
     if variant is not None:
-        require_alone("--variant", "top_k", "everything", "explain", "ranker")
+        require_alone("--variant", "top_k", "everything", "explain", "ranker", "cold_constants")
         require_no_choice(variant, "--variant", "seed")
     scop = read(source)
     machine = target.machine()
@@ -138,6 +144,7 @@ def rank(
             generation.variants,
             machine=machine,
             ranker=ranker,
+            cold_constants=cold_constants,
             progress=progress,
             **search.options,
         )
@@ -145,7 +152,7 @@ def rank(
     explanation: list[str] = []
     if explain and len(ranking.entries) > 1:
         first, second = (entry.variant for entry in ranking.entries[:2])
-        words = pipeline.explain(scop, first, second, machine=machine, **search.options)
+        words = pipeline.explain(scop, first, second, machine=machine, cold_constants=cold_constants, **search.options)
         text += f"\n\n{results.explanation_text(first, second, words)}"
         explanation = list(words)
 

@@ -31,11 +31,16 @@ def check_destinations(
                 file=source.file,
                 remedy="choose another --out, --json or --html",
             )
+    require_places(directory, json_path, html_path)
+    check_replaced(directory, document)
+
+
+def require_places(directory: Path, json_path: str | None, html_path: Path | None = None) -> None:
+    """Raises OptionError unless files can be written in the directory, and documents where they are asked for."""
     require_writable(directory)
     for option, path in (("--json", json_path), ("--html", html_path)):
         if path is not None and path != STANDARD_OUTPUT:
             _require_file(Path(path), f"{option} {path}")
-    check_replaced(directory, document)
 
 
 def _require_file(path: Path, option: str) -> None:

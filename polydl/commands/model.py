@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from polydl.commands.destinations import require_places
 from polydl.commands.output import STANDARD_OUTPUT, write_document
 from polydl.commands.storing import warn_of_directory
 from polydl.emitted_names import Naming
@@ -38,6 +39,10 @@ def _shapes(texts: Sequence[str]) -> Shapes:
             if len(texts) > 1:
                 raise OptionError("several inputs need names", construct=f"--input {text}", remedy="write NAME=SHAPE")
             return shape
+        if name in shapes:
+            raise OptionError(
+                f"the input {name!r} has a shape already", construct=f"--input {text}", remedy="give one shape for each"
+            )
         shapes[name] = shape
     return shapes or None
 
@@ -98,6 +103,11 @@ def model(
     function = Naming(name).of("model")
     shapes = _shapes(inputs)
     directory = out or Path(OUT, Path(file).stem)
+    if json_path not in (None, STANDARD_OUTPUT) and Path(json_path).resolve() == Path(file).resolve():
+        raise OptionError(
+            "the document would be written over the model", construct=f"--json {json_path}", remedy="name another file"
+        )
+    require_places(directory, json_path)
     warn_of_directory(records or default_directory())
     with progress_bar(wanted=not quiet and json_path != STANDARD_OUTPUT) as show:
         fast = optimize(

@@ -281,7 +281,7 @@ def _optimized(
     registry.load("frontends", DEFAULT_FRONTEND)
     modules = importing("polydl.optimization.optimize", "polydl.variants.build_space", "polydl.report.documents")
     with meanwhile(modules, *([examine_compilers] if options["run"] else [])):
-        scop = read(source)
+        scop = read(source, job.init)
 
     from polydl.emission.target import TargetProcessors
     from polydl.frontend.data import with_data

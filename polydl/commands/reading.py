@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from polydl.presentation.option_values import Source
 
 
-def read(source: Source) -> Scop:
+def read(source: Source, init: str = "") -> Scop:
     """The nest that a command's options name, with a warning of loops beside it where the file marks none.
 
-    Raises the errors of ``Source.parse``.
+    It isn't that of ``init``, which fills the arrays. Raises the errors of ``Source.parse``.
     """
-    scop = source.parse()
+    scop = source.parse(init)
     warn_of_loops(scop.file, scop.left_out)
     return scop
 

@@ -5,12 +5,17 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
-from polydl.emitted_names import LIBRARY_FILE, README_FILE, REPORT_FILE
+from polydl.emitted_names import LIBRARY_FILE, README_FILE, REPORT_FILE, SLOWDOWN_FILE
 from polydl.errors import OptionError
 from polydl.system.files import opened
 
 # What stands in files that polydl has written; the names of its other files say that they are its own.
-_SIGNS = {README_FILE: b"was made by polydl", REPORT_FILE: b'"polydl', LIBRARY_FILE: b'"polydl"'}
+_SIGNS = {
+    README_FILE: b"was made by polydl",
+    REPORT_FILE: b'"polydl',
+    LIBRARY_FILE: b'"polydl"',
+    SLOWDOWN_FILE: b"made by polydl",
+}
 # From the beginning of a file, in which a sign is looked for.
 _MOST_BYTES = 1 << 16
 
@@ -20,7 +25,7 @@ def check_replaced(directory: Path, document: str) -> None:
 
     ``document`` is the name of the file with what was measured.
     """
-    for name in (README_FILE, document):
+    for name in (README_FILE, document, *([SLOWDOWN_FILE] if document == LIBRARY_FILE else [])):
         content = b""
         # What can't be read is no file that can be replaced, or is said when it is written.
         with suppress(OSError), opened(directory / name) as file:

@@ -224,7 +224,7 @@ def _commands(
         for source, object_, each in zip(sources, objects, ("-O2", effort), strict=True)
     ]
     # Global arrays and functions of the source are in both files, and mean the same.
-    link = ["-o", str(program), "-Wl,--allow-multiple-definition", "-lm"]
+    link = ["-o", str(program), "-Wl,--allow-multiple-definition", *toolchain.openmp_flags, "-lm"]
     return [*commands, [str(toolchain.path), "-O1", *map(str, objects), "-x", "c", str(driver), *link]]
 
 

@@ -190,6 +190,10 @@ static inline long polydl_scrambled(unsigned long which, unsigned long x, unsign
   return (long)(bits >> 34);
 }
 """
+# A time is no number of a ring, and what a source does with one is no result.
+_NO_TIME = """\
+static inline double polydl_ring_omp_get_wtime(void) { return 0; }
+#define omp_get_wtime polydl_ring_omp_get_wtime"""
 _PLAIN = {"fmax": "x > y ? x : y", "fmin": "x < y ? x : y", "fabs": "x < 0 ? -x : x"}
 _TWO_ARGUMENTS = frozenset({"fmax", "fmin", "pow", "atan2", "hypot", "fmod", "fdim", "copysign"})
 _ONE_ARGUMENT = """\
@@ -222,7 +226,7 @@ def over(
     known = sorted(name for name in functions if name in _FUNCTIONS or name.removesuffix("f") in _FUNCTIONS)
     defined = [_function(name, number) for number, name in enumerate(known, 1)]
     absent = [f"#define {each.name}(...) 0" for each in ingredients.dispatch_functions]
-    head = "\n".join([*map(_hoisted, headers), prelude, _SCRAMBLE, *defined, *dict.fromkeys(absent), ""])
+    head = "\n".join([*map(_hoisted, headers), prelude, _SCRAMBLE, _NO_TIME, *defined, *dict.fromkeys(absent), ""])
     declarations = _declarations(ring, ingredients)
     return [head + rewritten_for(ring, _replaced(text, declarations)) for text in texts]
 

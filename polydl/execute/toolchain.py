@@ -60,6 +60,8 @@ class Toolchain:
     version: str
     #: with which it linked the program
     flags: tuple[str, ...]
+    #: flags that link OpenMP's library with C whose directives are not compiled
+    openmp_linked: tuple[str, ...] = ()
 
     @staticmethod
     def find(name: str | None = None, march: str = "", instructions: Sequence[str] = ()) -> Toolchain:
@@ -102,9 +104,13 @@ class Toolchain:
 
     @property
     def in_order(self) -> Toolchain:
-        """The same compiler with flags that reorder nothing: for the reference of every check."""
+        """The same compiler with flags that reorder nothing: for the reference of every check.
+
+        Directives of OpenMP are not compiled, so that one thread runs the source. What it calls of OpenMP is linked.
+        """
         processor = (flag for flag in self.flags if flag.startswith("-m"))
-        return replace(self, flags=(*_IN_ORDER, *self.plain_addresses, *processor))
+        flags = (*_IN_ORDER, *self.plain_addresses, *processor)
+        return replace(self, flags=flags, openmp_linked=self.openmp_flags)
 
     @property
     def plain_addresses(self) -> tuple[str, ...]:
@@ -118,7 +124,7 @@ class Toolchain:
     @property
     def openmp_flags(self) -> tuple[str, ...]:
         """Its flags that link OpenMP's library, which may be another version's in a folder of its own."""
-        return tuple(flag for flag in self.flags if flag == _OPENMP or flag.startswith("-L"))
+        return self.openmp_linked or tuple(flag for flag in self.flags if flag == _OPENMP or flag.startswith("-L"))
 
     @property
     def cautious(self) -> Toolchain:
@@ -169,8 +175,8 @@ class Toolchain:
         """
         compiler, flags, first = str(self.path), self.emitted_flags(kernel), source
         compiling: tuple[tuple[str, ...], ...] = ()
-        if _FAST_MATH in kernel.compile_flags:
-            # As for the library that is emitted, so that both compute with subnormal numbers.
+        # Of the former as for the library that is emitted, so that both compute with subnormal numbers.
+        if _FAST_MATH in kernel.compile_flags or self.openmp_linked:
             first = output.with_suffix(".o")
             compiling = ((compiler, *flags, "-fPIC", "-c", str(source), "-o", str(first)),)
             flags = self.openmp_flags

@@ -1,11 +1,11 @@
 """Assignments in forms that pet doesn't read, as ones that it reads.
 
-``if (x < 0) x = 0;`` chooses by data what is assigned, and pet takes conditions on loop counters alone. As
-``x = (x < 0) ? 0 : x;`` it is a plain statement. Of several under one condition, each asks for it, and what it depends
-on is assigned last; ``x++;`` there is ``x += 1;``. ``a = b = 0;`` is two statements, ``{ b = 0; a = b; }``. Of
-variables that one declaration has together, ``int a = i / 2, b = a + 1;``, pet knows no values; it is two. All mean the
-same in C, but that an element is assigned to itself where data forbids the assignment; where counters do, it stays
-untouched. Runs in the child process that holds libclang.
+``if (x < 0) x = 0;`` chooses by data what is assigned, and pet takes conditions on loop counters alone. As ``x = (x <
+0) ? 0 : x;`` it is a plain statement. Of several under one condition, each asks for it, and what it depends on is
+assigned last; ``x++;`` there is ``x += 1;``. ``a = b = 0;`` is two statements, ``{ b = 0; a = b; }``, and so is ``a +=
+b *= 2;``. Of variables that one declaration has together, ``int a = i / 2, b = a + 1;``, pet knows no values; it is
+two. All mean the same in C, but that an element is assigned to itself where data forbids the assignment; where counters
+do, it stays untouched. Runs in the child process that holds libclang.
 """
 
 from __future__ import annotations
@@ -239,26 +239,28 @@ def _variables(expression: Any) -> list[str]:
 
 
 def _chain(statement: Any, text: str) -> Iterator[Edit]:
-    """``x = y = z;``, of two targets or more."""
-    if statement.kind != CursorKind.BINARY_OPERATOR:
+    """``x = y = z;`` and ``x += y *= z;``, of two targets or more."""
+    if not _is_assignment(statement):
         return
-    targets: list[str] = []
+    #: those around the innermost assignment, with their operators
+    targets: list[tuple[str, str]] = []
     last = statement
     while True:
         value = _inside(list(last.get_children())[1]) if _is_assignment(last) else None
         if value is None or not _is_assignment(value):
             break
-        target = quoted(next(iter(last.get_children())), text)
-        if binary_operator(last) != ASSIGN or target is None:
+        outer = next(iter(last.get_children()))
+        target, operator = quoted(outer, text), text[outer.extent.end.offset : value.extent.start.offset].strip()
+        if operator not in _OPERATORS or target is None:
             return
-        targets.append(target)
+        targets.append((target, operator))
         last = value
     innermost = _assignment(last, text) if targets else None
     start = statement.extent.start.offset
     if innermost is None or ")" in text[innermost.value_end : innermost.semicolon]:
         return
-    following = [innermost.target, *reversed(targets)]
-    copies = "".join(f" {to} = {of};" for of, to in pairwise(following))
+    following = [(innermost.target, "="), *reversed(targets)]
+    copies = "".join(f" {to} {operator} {of};" for (of, _), (to, operator) in pairwise(following))
     yield Edit(start, innermost.start, "{ ")
     # In place of the semicolon, which is in the region also where the statement is the region's last.
     yield Edit(innermost.semicolon, innermost.semicolon + 1, f";{copies} }}")

@@ -12,8 +12,10 @@ from polydl.errors import (
     NoScopError,
     UnknownSizeError,
     UnsupportedConstructError,
+    UserError,
 )
-from polydl.frontend.dependence_on_data import data_dependent
+from polydl.frontend.computed_integers import Computed
+from polydl.frontend.dependence_on_data import data_dependent, not_affine
 from polydl.frontend.facts import MEMBERS, Branch, SourceFacts, VariableFacts, VariableUse, is_word_of_isl
 from polydl.frontend.source import Place
 from polydl.ir.statement import Expression
@@ -288,6 +290,22 @@ def unknown_sizes(unknown: Sequence[tuple[VariableFacts, int]], place: Place) ->
         construct=place.quote(offset),
         remedy="; ".join(remedies),
     )
+
+
+def unknown_element(facts: SourceFacts, offset: int, text: str, place: Place) -> UserError:
+    """The error for a statement ``text`` whose subscripts aren't affine, maybe for want of a value, to be raised."""
+    end = place.text.find(";", offset) + 1 or len(place.text)
+    unknown = Computed.of(facts, offset, end, place).open_integers()
+    return unknown_sizes(unknown, place) if unknown else not_affine(facts, offset, text, place)
+
+
+def undecided(facts: SourceFacts, offset: int, place: Place) -> UserError:
+    """The error for a statement of which nobody knows when it runs, maybe for want of a value, to be raised."""
+    around = [b for b in facts.branches if b.kind in ("for", "if") and b.offset <= offset < b.end]
+    for branch in () if any(b.data_dependent for b in around) else around:
+        if unknown := Computed.of(facts, branch.offset, branch.body, place).open_integers():
+            return unknown_sizes(unknown, place)
+    return data_dependent(facts, offset, place)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -154,11 +154,13 @@ def _source_error(
     )
 
 
-def _bound_parameters(unit: Any, text: str, defines: Mapping[str, str], name: str | None, file: str) -> dict[str, int]:
+def _bound_parameters(
+    unit: Any, text: str, defines: Mapping[str, str], name: str | None, init: str, file: str
+) -> dict[str, int]:
     """``{parameter: value}`` of the defines that name an integer parameter. They fix its value and are no macros."""
     functions = functions_of(unit)
     try:
-        functions = [choose(functions, marked_regions(text, file, inactive(unit, text)), name, file)[0]]
+        functions = [choose(functions, marked_regions(text, file, inactive(unit, text)), name, init, file)[0]]
     except PolydlError:
         # Without its macros the file may not parse yet, so that any function of that name counts.
         named = [function for function in functions if name in (None, function.spelling)]
@@ -188,10 +190,10 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
 
     Raises PolydlError for what is wrong with the file, the function's name or the macros.
     """
-    file, text, name = request["file"], request["text"], request["function"]
+    file, text, name, init = (request[key] for key in ("file", "text", "function", "init"))
     defines: dict[str, str] = request["defines"]
     parser = Parser(file, request["options"])
-    bound = _bound_parameters(parser.parse(text, {}), text, defines, name, file) if defines else {}
+    bound = _bound_parameters(parser.parse(text, {}), text, defines, name, init, file) if defines else {}
     macros = {key: value for key, value in defines.items() if key not in bound}
     written = request["original"] or text
     whole = parser.checked(EditedText(written), written, macros) if written != text else None
@@ -202,7 +204,7 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
         unit = parser.checked(view, text, macros)
         functions = functions_of(unit)
         regions = marked_regions(view.text, file, inactive(unit, view.text))
-        function, region = choose(functions, regions, name, file)
+        function, region = choose(functions, regions, name, init, file)
         if round_ == 0:
             check_included(unit, function, text, file)
         reader = FunctionReader(function, view.text, file, request["deepest"])
@@ -265,9 +267,7 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
             asdict(directive)
             for directive in openmp_directives(partial(parser.parse_openmp, macros=macros), text, function.spelling)
         ],
-        "constructs": [
-            asdict(construct) | {"offset": view.origins[construct.offset]} for construct in reader.constructs
-        ],
+        "constructs": [asdict(construct.as_written(view, text)) for construct in reader.constructs],
         "branches": [_branch(branch, view) for branch in reader.branches],
         "callees": [asdict(reader.callees[name]) for name in sorted(reader.callees)],
         "cast_types": reader.cast_types,

@@ -97,6 +97,25 @@ class Computed:
             return f"{remedy}where {shifting[0]} shifts, write what it decides once for each value of {shifting[0]}"
         return f"{remedy}products and quotients of counters can't be modelled"
 
+    def open_integers(self) -> list[tuple[VariableFacts, int]]:
+        """The integers without a known value that decide, each with the offset of a use; none where data decides."""
+        parts = [(self.start, self.end), *((value.start, value.end) for value in self.values)]
+        found = []
+        for variable in self.facts.variables if not self._data() else ():
+            is_open = variable.storage in ("parameter", "global") and variable.name not in self.facts.bound
+            uses = [use.offset for start, end in parts for use in variable.within(start, end)]
+            if is_open and uses and variable.shape.is_scalar_integer and not _values(variable, self.place.text):
+                found.append((variable, uses[0]))
+        return found
+
+    def unknown_results(self) -> str:
+        """The functions of the file whose results decide, in words; "" where there are none, or data decides."""
+        text = self.place.text
+        parts = [text[self.start : self.end], *(text[value.start : value.end] for value in self.values)]
+        named = {name for part in parts for name in _CALL.findall(part)}
+        names = sorted(each.name for each in self.facts.callees if each.name in named)
+        return "" if self._data() else " and ".join(names)
+
     def _data(self) -> list[VariableFacts]:
         """The arrays and the floating-point numbers that decide."""
         return [

@@ -54,6 +54,9 @@ def data_dependent(facts: SourceFacts, offset: int, place: Place) -> Unsupported
         if sums:
             decider = "the condition is" if innermost.kind == "if" else "the loop's bounds are"
             subject = f"{decider} more than sums of these times constants"
+        elif not innermost.data_dependent and (functions := computed.unknown_results()):
+            subject = f"what {functions} returns isn't known"
+            remedies[innermost.kind] = f"write in the place of {functions} what it computes, or make it a macro"
     macro = re.match(r"(?!if\b)\w+", place.text[where:]) if innermost is not None and innermost.kind == "if" else None
     if macro is not None:
         construct = place.quote(where)
@@ -88,15 +91,16 @@ def not_affine(facts: SourceFacts, offset: int, text: str, place: Place) -> Unsu
             "or a remainder of one, such as i % 3; what data counts can't be modelled",
         )
     words = {name for each in subscripts for name in re.findall(r"\b([A-Za-z_]\w*)\s*\(", each)}
-    if calls := words.intersection(function.name for function in facts.callees):
+    computed = Computed.of(facts, offset, place.text.find(";", offset) + 1 or len(place.text), place)
+    calls = words.intersection(function.name for function in facts.callees)
+    if names := " and ".join(sorted(calls)) or computed.unknown_results():
         return UnsupportedConstructError(
-            f"a subscript isn't affine: what {' and '.join(sorted(calls))} returns isn't known",
+            f"a subscript isn't affine: what {names} returns isn't known",
             file=place.file,
             line=place.line(offset),
             construct=text,
             remedy="write the sum itself in the subscript, such as a[2 * i + j + 1], or make the function a macro",
         )
-    computed = Computed.of(facts, offset, place.text.find(";", offset) + 1 or len(place.text), place)
     bits = computed.on_bits()
     more = re.search(r"[&|^~*<>/%]", "".join(subscripts)) and "[" not in "".join(re.split(r"\[[^][]*\]", text))
     if constants := computed.of_constants():

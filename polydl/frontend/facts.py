@@ -6,16 +6,18 @@ Offsets refer to the text that the pass was given.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from polydl.frontend.source import Edit, EditedText
+from polydl.frontend.source import Edit, EditedText, one_line
 from polydl.ir.scop import PureFunction
 
 Role = Literal["read", "write", "update", "address", "element"]
 VariableStorage = Literal["parameter", "global", "local", "static"]
 BranchKind = Literal["for", "while", "if", "break", "continue"]
 
+# Characters of a construct.
+_MOST_QUOTED = 120
 # What to do about a struct.
 MEMBERS = (
     "keep each member in an array of its own, re[i] and im[i] for x[i].re and x[i].im, and pass these; "
@@ -102,6 +104,11 @@ class VariableFacts:
     #: its uses in the function, in the order of the text
     references: tuple[VariableUse, ...]
 
+    @property
+    def is_local_pointer(self) -> bool:
+        """Whether it is a pointer that the function declares."""
+        return self.shape.is_pointer and self.storage != "parameter"
+
     def within(self, start: int, end: int) -> tuple[VariableUse, ...]:
         """Its uses from one offset up to another, which is not included."""
         return tuple(reference for reference in self.references if start <= reference.offset < end)
@@ -124,6 +131,8 @@ class Construct:
 
     #: of its first character in the text
     offset: int
+    #: behind its last one
+    end: int
     #: of the error
     message: str
     #: of the construct
@@ -134,6 +143,16 @@ class Construct:
     endless: bool = False
     #: what jumps and what they lead to are: ``goto`` or ``label``; "" for anything else
     kind: str = ""
+
+    def as_written(self, view: EditedText, text: str) -> Construct:
+        """The same of the ``text`` that the ``view`` was made from, with what stands there."""
+        start, end = view.origins[self.offset], view.origins[self.end]
+        return replace(self, offset=start, end=end, text=first_line(text[start:end]) or self.text)
+
+
+def first_line(construct: str) -> str:
+    """A construct as messages quote it."""
+    return one_line(construct.split("\n")[0], _MOST_QUOTED)
 
 
 @dataclass(frozen=True)

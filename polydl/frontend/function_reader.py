@@ -26,6 +26,7 @@ from polydl.frontend.facts import (
     Role,
     VariableStorage,
     VariableUse,
+    first_line,
 )
 from polydl.frontend.loop_headers import in_place_of_counters, problem_of
 from polydl.frontend.operators import (
@@ -38,6 +39,7 @@ from polydl.frontend.operators import (
     binary_operator,
     unary_operator,
 )
+from polydl.frontend.pointers import SWAPPED, is_swapped, pointers_of, remedy_of_dereference
 from polydl.frontend.purity import impurity, pure_function, remedy_of, remedy_of_pointer
 from polydl.frontend.source import line_of, one_line
 from polydl.frontend.typed_integers import TypedIntegers
@@ -48,6 +50,10 @@ from polydl.ir.scop import PureFunction
 _OWN_STATEMENT = "make it a statement of its own"
 # Of variables that a function declares with these words; without them, they are local.
 _STORAGES: dict[StorageClass, VariableStorage] = {StorageClass.STATIC: "static", StorageClass.EXTERN: "global"}
+_COUNTED = (
+    "write in the place of {} what it is there, a sum of loop counters times constants, such as 64 * i + j; what data "
+    "counts can't be modelled"
+)
 _COUNTED_DOWN = "count in its last part: for (int i = N - 1; i >= 0; --i)"
 
 
@@ -219,7 +225,8 @@ class FunctionReader:
         variable = self._declare(cursor, _STORAGES.get(cursor.storage_class, "local"), loop_counter)
         name = cursor.spelling
         if cursor.type.get_canonical().kind == TypeKind.POINTER:
-            self.refuse(cursor, f"the pointer {name} may alias an array", remedy_of_pointer(cursor))
+            remedy = SWAPPED if is_swapped(cursor, self.function) else remedy_of_pointer(cursor)
+            self.refuse(cursor, f"the pointer {name} may alias an array", remedy)
         elif variable.shape.problem is not None:
             self.refuse(cursor, f"{name} is {variable.shape.problem}", "use float, double or an integer type")
         elif variable.storage != "local":
@@ -303,6 +310,9 @@ class FunctionReader:
         operator = binary_operator(cursor)
         left, right = cursor.get_children()
         compound = cursor.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR
+        if operator == ASSIGN and (pointers := pointers_of(cursor)) is not None:
+            message = f"{pointers[0].spelling} is made to point to what {pointers[1].spelling} points to"
+            self.refuse(cursor, message, SWAPPED)
         if compound or operator == ASSIGN:
             if not statement:
                 self.refuse(cursor, "an assignment inside an expression can't be modelled", _OWN_STATEMENT)
@@ -333,18 +343,16 @@ class FunctionReader:
             role = "update"
             if not statement:
                 remedy = _COUNTED_DOWN if self._in_header else _OWN_STATEMENT
+                if self._decides and not self._in_header:
+                    # As a statement of its own it would decide what iterations after it use.
+                    name = self.text[operand.extent.start.offset : operand.extent.end.offset]
+                    remedy = _COUNTED.format(name)
                 self.refuse(cursor, "an increment inside an expression can't be modelled", remedy)
         elif operator == ADDRESS_OF:
             role = "address"
             self.refuse(cursor, "taking an address can't be modelled", "use the array's elements with subscripts")
         elif operator == DEREFERENCE:
-            inner = preorder(operand)
-            moves = any(each.kind == CursorKind.UNARY_OPERATOR and unary_operator(each) in INCREMENTS for each in inner)
-            names = [each.spelling for each in inner if each.kind == CursorKind.DECL_REF_EXPR]
-            remedy = "write it with a subscript: p[0] for *p, p[i] for *(p + i)"
-            if moves and names:
-                remedy = f"write {names[0]}[i] with a loop counter i, and leave {names[0]} where it is"
-            self.refuse(cursor, "dereferencing a pointer can't be modelled", remedy)
+            self.refuse(cursor, "dereferencing a pointer can't be modelled", remedy_of_dereference(operand))
         self._expression(operand, role)
 
     def _call(self, cursor: Any) -> None:
@@ -424,9 +432,9 @@ class FunctionReader:
     def refuse(self, cursor: Any, message: str, remedy: str, endless: bool = False) -> None:
         """Note a construct that a Scop can't represent."""
         start, end = cursor.extent.start.offset, cursor.extent.end.offset
-        quoted = self.text[start:end].split("\n")[0]
         kind = KINDS.get(cursor.kind, "")
-        self.constructs.append(Construct(start, message, one_line(quoted, 120), remedy, endless, kind))
+        quoted = first_line(self.text[start:end])
+        self.constructs.append(Construct(start, end, message, quoted, remedy, endless, kind))
 
 
 def _named(expression: Any) -> set[str]:

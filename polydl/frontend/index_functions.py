@@ -1,13 +1,16 @@
 """Functions that compute an index, put where they are called.
 
 With ``static int at(int i, int j) { return i * 64 + j; }``, ``a[at(i, k)]`` is ``a[(i * 64 + k)]``; pet takes what a
-call returns for data. Calls are replaced in subscripts, in loops' headers and conditions, and in what is assigned to
+call returns for data. A function may choose what it returns: ``if (i < 0) return 0; return i;`` is a conditional
+expression. Calls are replaced in subscripts, in loops' headers and conditions, and in what is assigned to
 integers that these depend on; so are those of ``abs``. Runs in the child process that holds libclang.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from clang.cindex import CursorKind, StorageClass, TypeKind
@@ -29,6 +32,22 @@ _INSIDE = (
 # Of the C library.
 _MAGNITUDES = ("abs", "labs", "llabs")
 _WORD = re.compile(r"\b[A-Za-z_]\w*")
+
+
+@dataclass(frozen=True)
+class _Returned:
+    """What a function returns."""
+
+    #: C of it, where each place of the result's type is marked by ``_RESULT``
+    written: str
+    #: libclang's cursors of what it consists of
+    parts: tuple[Any, ...]
+    #: whether it is one of several
+    chosen: bool = False
+
+
+# No text has it.
+_RESULT = "\0"
 
 
 def index_edits(reader: FunctionReader) -> list[Edit]:
@@ -61,7 +80,7 @@ def _replaced(call: Any, is_modular: bool, reader: FunctionReader, text: str) ->
     parameters = list(function.get_arguments())
     if body is None or len(arguments) != len(parameters):
         return None
-    modular = is_modular and all(_is_modular(each) for each in preorder(body))
+    modular = is_modular and not body.chosen and all(map(_is_modular, body.parts))
     types = [each.get_canonical() for each in (function.result_type, *(each.type for each in parameters))]
     given = [each.type.get_canonical().kind for argument in arguments for each in preorder(argument)]
     if any(type_.kind not in _TAKEN for type_ in types) or any(kind not in (*_TAKEN, *_PROMOTED) for kind in given):
@@ -79,13 +98,13 @@ def _replaced(call: Any, is_modular: bool, reader: FunctionReader, text: str) ->
     whole = re.fullmatch(rf"{re.escape(function.spelling)}\s*\(.*\)", text[start:end], re.DOTALL)
     if whole is None or not all(_whole(each) for each in written.values()):
         return None
-    inner = text[body.extent.start.offset : body.extent.end.offset]
-    variables = {each.spelling for each in preorder(body) if each.kind == CursorKind.DECL_REF_EXPR}
-    if not variables <= written.keys() & set(_WORD.findall(inner)):
+    variables = {each.spelling for each in body.parts if each.kind == CursorKind.DECL_REF_EXPR}
+    if not variables <= written.keys() & set(_WORD.findall(body.written)):
         # Another variable, or one behind a macro.
         return None
     values = {name: f"({cast}({value}))" for (name, value), cast in zip(written.items(), casts, strict=True)}
-    return f"({result}({_WORD.sub(lambda word: values.get(word[0], word[0]), inner)}))"
+    inner = _WORD.sub(lambda word: values.get(word[0], word[0]), body.written)
+    return f"({result}({inner.replace(_RESULT, result)}))"
 
 
 def _magnitude(call: Any, reader: FunctionReader, text: str) -> str | None:
@@ -112,22 +131,45 @@ def _is_modular(cursor: Any) -> bool:
     return bool(cursor.kind != CursorKind.CONDITIONAL_OPERATOR)
 
 
-def _returned(definition: Any, text: str) -> Any | None:
-    """The expression that is all that a function's body returns; None for any other function."""
+def _returned(definition: Any, text: str) -> _Returned | None:
+    """What a function's body returns, if that is all that it does; None for any other function."""
     if definition is None or definition.storage_class not in (StorageClass.STATIC, StorageClass.NONE):
         return None
     blocks = [child for child in definition.get_children() if child.kind == CursorKind.COMPOUND_STMT]
-    statements = list(blocks[0].get_children()) if blocks else []
-    if len(statements) != 1 or statements[0].kind != CursorKind.RETURN_STMT:
+    return _returned_by(list(blocks[0].get_children()), text) if blocks else None
+
+
+def _returned_by(statements: Sequence[Any], text: str) -> _Returned | None:
+    """What statements return, of which the first decides whether the others run; None if they may return nothing."""
+    if not statements:
         return None
-    values = list(statements[0].get_children())
-    parts = [each for value in values for each in preorder(value)]
+    first, *others = statements
+    parts = list(first.get_children())
+    if first.kind == CursorKind.COMPOUND_STMT:
+        return _returned_by(parts, text)
+    start = first.extent.start.offset
+    if first.kind == CursorKind.RETURN_STMT and len(parts) == 1:
+        plain = text[start : parts[0].extent.start.offset].strip() == "return"
+        return _expression(parts[0], text) if plain else None
+    if first.kind != CursorKind.IF_STMT or text[start : parts[0].extent.start.offset].replace(" ", "") != "if(":
+        return None
+    condition, taken = _expression(parts[0], text), _returned_by(parts[1:2], text)
+    other = _returned_by(parts[2:] or others, text)
+    if condition is None or taken is None or other is None:
+        return None
+    # Each is of the result's type before one is chosen, and not of the type that both have in common.
+    written = f"({condition.written}) ? {_RESULT}({taken.written}) : {_RESULT}({other.written})"
+    return _Returned(written, (*condition.parts, *taken.parts, *other.parts), chosen=True)
+
+
+def _expression(cursor: Any, text: str) -> _Returned | None:
+    """An expression of parameters and constants that stands in the text by itself; None for any other."""
+    parts = tuple(preorder(cursor))
     casts = [each.type.get_canonical().kind for each in parts if each.kind == CursorKind.CSTYLE_CAST_EXPR]
-    if len(values) != 1 or any(each.kind not in _INSIDE for each in parts) or any(kind not in WIDE for kind in casts):
+    written = text[cursor.extent.start.offset : cursor.extent.end.offset]
+    if any(each.kind not in _INSIDE for each in parts) or any(kind not in WIDE for kind in casts):
         return None
-    start, end = values[0].extent.start.offset, values[0].extent.end.offset
-    plain = text[statements[0].extent.start.offset : start].strip() == "return" and _whole(text[start:end])
-    return values[0] if plain else None
+    return _Returned(written, parts) if _whole(written) else None
 
 
 def _whole(written: str) -> bool:

@@ -180,7 +180,7 @@ def _replacements(variable: Variable, replacement: str, reader: FunctionReader) 
     if unspelled and any(each.name == variable.name for each in reader.variables.values() if each is not variable):
         message = f"a macro names {variable.name}, which is declared more than once"
         remedy = f"give each {variable.name} another name, or write what the macro stands for in its place"
-        reader.constructs += [Construct(offset, message, "", remedy) for offset in unspelled]
+        reader.constructs += [Construct(offset, offset, message, "", remedy) for offset in unspelled]
     elif unspelled:
         # The body of a macro uses the name: define it as a macro around the function, and remove its declaration.
         start, end = reader.function.extent.start.offset, reader.function.extent.end.offset

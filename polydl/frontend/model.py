@@ -12,7 +12,7 @@ from typing import Any, Literal
 import islpy as isl
 
 from polydl.errors import AnalysisError, NoScopError, UnsupportedConstructError
-from polydl.frontend import bounds, checks, dependence_on_data
+from polydl.frontend import bounds, checks
 from polydl.frontend.annotation import Annotation
 from polydl.frontend.expressions import (
     ASSIGNMENTS,
@@ -191,7 +191,7 @@ class _Builder:
         if described["kill"] or (body is not None and body["kind"] == "op" and body["text"] == "assume"):
             return None
         if described["conditions"]:
-            raise dependence_on_data.data_dependent(self.facts, offset, self.place)
+            raise checks.undecided(self.facts, offset, self.place)
         # pet may have been shown two statements for one of the file.
         quoted = self.text[offset:end] or self.facts.shown.text[described["start"] : described["end"]]
         text = one_line(without_comments(quoted), limit=10_000)
@@ -219,7 +219,7 @@ class _Builder:
             )
         if _array(target) not in self.variables:
             # pet stores conditions that it could not evaluate in arrays of its own.
-            raise dependence_on_data.data_dependent(self.facts, offset, self.place)
+            raise checks.undecided(self.facts, offset, self.place)
         return _Draft(described, offset, domain, text)
 
     def _written(self, draft: _Draft) -> str:
@@ -261,7 +261,7 @@ class _Builder:
                 uses = [use for use in variable.within(self.start, self.end) if use.control]
                 offset = uses[0].offset if uses else draft.offset
                 raise checks.unknown_sizes([(variable, offset)], self.place)
-            raise dependence_on_data.not_affine(self.facts, draft.offset, draft.text, self.place)
+            raise checks.unknown_element(self.facts, draft.offset, draft.text, self.place)
 
     # -- order, expressions, accesses -------------------------------------------------
 
@@ -283,7 +283,7 @@ class _Builder:
             try:
                 draft.body = translator.body(draft.json["body"])
             except NotAffineError:
-                raise dependence_on_data.not_affine(self.facts, draft.offset, draft.text, self.place) from None
+                raise checks.unknown_element(self.facts, draft.offset, draft.text, self.place) from None
             draft.evaluations = tuple(translator.evaluations)
             forms = [node.text for node in draft.body.walk() if node.kind == "affine"]
             indices = [evaluation.access.index for evaluation in draft.evaluations]

@@ -62,6 +62,8 @@ class ReadingJob:
     folder: Path
     #: of each pass
     timeout_seconds: float
+    #: name of the function that fills the arrays; "" if there is none
+    init: str = ""
 
     @property
     def shipped(self) -> list[str]:
@@ -85,6 +87,7 @@ def clang_pass(job: ReadingJob, shift: int = 0) -> SourceFacts:
         "text": job.text,
         "original": job.original,
         "function": job.function,
+        "init": job.init,
         "defines": dict(job.defines),
         "options": job.include_options,
         "shipped": job.shipped,

@@ -24,11 +24,12 @@ from polydl.frontend.facts import SourceFacts
 from polydl.frontend.feature_macros import feature_macros
 from polydl.frontend.includes import check_includes
 from polydl.frontend.languages import named
+from polydl.frontend.loops_alone import loops_alone
 from polydl.frontend.model import SHIFT, Model, build, infeasible
 from polydl.frontend.passes import ReadingJob, clang_pass, no_room, pet_pass
 from polydl.frontend.pet_library import PetLibrary, find_pet_library
 from polydl.frontend.pragmas_before import with_pragmas
-from polydl.frontend.source import Edit, EditedText, Place, check_path, line_of, read_source, without_comments
+from polydl.frontend.source import Edit, EditedText, Place, check_path, line_of, read_source
 from polydl.frontend.team import check_team
 from polydl.ir.scop import Scop
 from polydl.system.files import temporary_directory
@@ -43,6 +44,7 @@ def parse(
     function: str | None = None,
     defines: Mapping[str, str | int] | None = None,
     include_directories: Sequence[str | Path] = (),
+    init: str = "",
     timeout_seconds: float = 60,
     library: str | Path | None = None,
 ) -> Scop:
@@ -50,7 +52,8 @@ def parse(
 
     The nest is the region between ``#pragma scop`` and ``#pragma endscop``; in a file without these pragmas, pet
     detects it. ``defines`` are macros; one that names an integer parameter of the function fixes the value of the
-    parameter instead. ``timeout_seconds`` limits each of the two passes. ``library`` is the path of a libpet to use
+    parameter instead. The function ``init`` fills the arrays and is read only where no other one can be meant.
+    ``timeout_seconds`` limits each of the two passes. ``library`` is the path of a libpet to use
     in place of the system's or of the one in tadashi's wheel.
 
     Raises a UserError with file, line, construct and remedy for anything in the file that can't be represented,
@@ -76,6 +79,7 @@ def parse(
             include_directories=directories,
             folder=folder,
             timeout_seconds=timeout_seconds,
+            init=init,
         )
         try:
             facts = clang_pass(job)
@@ -149,41 +153,31 @@ def _temporary_folder() -> Iterator[Path]:
 def _model(
     job: ReadingJob, facts: SourceFacts, library: PetLibrary, place: Place, annotations: Sequence[Annotation]
 ) -> Model:
-    facts, scop = _behind_declarations(job, facts, _detected(job, facts, library, place), library, place)
+    facts, scop = _with_loops_alone(job, facts, _detected(job, facts, library, place), library, place)
     shift = 0
     if infeasible(scop):
         shift = SHIFT
         facts = clang_pass(job, shift)
-        facts, scop = _behind_declarations(job, facts, _detected(job, facts, library, place), library, place)
+        facts, scop = _with_loops_alone(job, facts, _detected(job, facts, library, place), library, place)
     return build(scop, facts, place, annotations, shift)
 
 
-def _behind_declarations(
+def _with_loops_alone(
     job: ReadingJob, facts: SourceFacts, scop: dict[str, Any], library: PetLibrary, place: Place
 ) -> tuple[SourceFacts, dict[str, Any]]:
-    """The scop that pet detected, without what is declared in front of its loops and must stay there.
+    """The scop that pet detected, without what has to stay in front of its loops and behind them (``loops_alone``).
 
-    Generated code takes the region's place. Static variables keep their values between calls, and extern ones are other
-    files'; an integer that holds data, and that the loops don't change, is an element of another array in the view that
-    pet reads.
+    Generated code takes the region's place.
     """
     start, end = (facts.shown.origins[scop[name]] for name in ("start", "end"))
-    loop = next((branch.offset for branch in facts.branches if start <= branch.offset < end), end)
-    declared = [
-        variable.offset
-        for variable in facts.variables
-        if (variable.storage in ("static", "global") or variable.carries_data) and start <= variable.offset < loop
-    ]
-    if facts.region is not None or not declared:
+    if facts.region is not None:
         return facts, scop
-    text = without_comments(place.text)
-    behind = text.find(";", max(declared), loop) + 1
-    if not behind or text.count("{", behind, end) != text.count("}", behind, end):
-        # A macro declares it, or it is in a block of its own.
+    first, last = loops_alone(facts, start, end, place)
+    if (first, last) == (start, end) or not {first, last} <= set(facts.shown.origins):
         return facts, scop
-    region = (behind, end)
-    checks.check_constructs(facts, *region, place)
-    marked = replace(facts, region=region, shown=_marked(facts.shown, *region))
+    checks.check_whole_loops(facts, first, last, place)
+    checks.check_constructs(facts, first, last, place)
+    marked = replace(facts, region=(first, last), shown=_marked(facts.shown, first, last))
     return marked, pet_pass(job, marked, library)
 
 

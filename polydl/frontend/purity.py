@@ -82,7 +82,17 @@ def remedy_of(function: Any, main_file: str, in_loop: bool) -> str:
         return "make the parameter an int; the constants of the enumeration stay what they are"
     if _reads_arrays(function, main_file):
         return "write in its place what it returns, or make it a macro"
-    return _LOOPS_FOR_CALL if in_loop else f"{_ROUND_LOOPS}; or {_LOOPS_FOR_CALL}"
+    remedy = _LOOPS_FOR_CALL
+    if definition is None and _is_of_numbers(function):
+        remedy = f"define {function.spelling} in this file, or write in its place what it computes"
+    return remedy if in_loop else f"{_ROUND_LOOPS}; or {remedy}"
+
+
+def _is_of_numbers(function: Any) -> bool:
+    """Whether a function takes numbers and returns one."""
+    shapes = [shape_of(each.type) for each in function.get_arguments()]
+    returns = function.result_type.get_canonical().kind in ELEMENTS
+    return returns and not any(shape.extents or shape.problem for shape in shapes)
 
 
 def _takes_enumerations_alone(function: Any, main_file: str) -> bool:

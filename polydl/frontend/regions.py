@@ -125,11 +125,12 @@ def functions_of(unit: Any) -> list[Any]:
 
 
 def choose(
-    functions: Sequence[Any], regions: Sequence[MarkedRegion], name: str | None, file: str
+    functions: Sequence[Any], regions: Sequence[MarkedRegion], name: str | None, init: str, file: str
 ) -> tuple[Any, MarkedRegion | None]:
     """The function to read and its marked region, which is None if the file has no marked region.
 
-    Without a ``name`` and regions, loops of ``main`` count only if no other function has some. Raises OptionError for
+    Without a ``name``, those of ``init``, which fills the arrays, count only if no other function has some, and without
+    regions so do loops of ``main``. Raises OptionError for
     an unknown ``name`` and for an ambiguous choice, NoScopError if no function has a loop, UnsupportedConstructError
     for ``main``, in whose place no program could link what is emitted, and for a function that a macro names.
     """
@@ -150,14 +151,9 @@ def choose(
         spelled = [f for f in looped if conf.lib.clang_Location_isFromMainFile(f.location)]
         candidates = [f for f in spelled if f.spelling != "main"] or spelled or looped
     if not candidates:
-        where = f"function {name}" if name is not None else "the file"
-        what = "marked region" if regions else "for loop"
-        raise NoScopError(
-            f"{where} has no {what}",
-            file=file,
-            line=named[0].location.line if name is not None else None,
-            remedy="enclose the loops in #pragma scop and #pragma endscop",
-        )
+        raise _no_candidate(functions, named, list(homes.values()) if regions else None, name, file)
+    if name is None:
+        candidates = [f for f in candidates if f.spelling != init] or candidates
     if len(candidates) > 1:
         listed = ", ".join(f"{f.spelling} (line {f.location.line})" for f in candidates)
         raise OptionError(
@@ -193,6 +189,42 @@ def choose(
             remedy="keep one region in the function: join them, or move one to a function of its own",
         )
     return candidates[0], inside[0] if inside else None
+
+
+def _no_candidate(
+    functions: Sequence[Any], named: Sequence[Any], homes: Sequence[Any] | None, name: str | None, file: str
+) -> NoScopError:
+    """The error where no function can be meant; ``homes`` are the functions with regions if the file has some."""
+    what, remedy = "marked region", "enclose the loops in #pragma scop and #pragma endscop"
+    if homes is None:
+        what, remedy = "for loop", "write what is to be optimized as for loops over arrays"
+    if name is None:
+        return NoScopError(f"the file has no {what}", file=file, remedy=remedy)
+    others = [f for f in functions if (_has_loop(f) if homes is None else any(f == home for home in homes))]
+    called = _called_by(named[0], functions)
+    chosen = [f for f in called if any(f == other for other in others)]
+    message = f"function {name} has no {what}"
+    if chosen:
+        has = "one" if homes is not None else "loops"
+        message += f": it calls {chosen[0].spelling} (line {chosen[0].location.line}), which has {has}"
+    if usable := [f.spelling for f in (*chosen, *others) if f.spelling != "main"]:
+        held = "region" if homes is not None else "loops"
+        remedy = f"name the function that has the {held}: --function {usable[0]}"
+    return NoScopError(message, file=file, line=named[0].location.line, remedy=remedy)
+
+
+def _called_by(function: Any, functions: Sequence[Any]) -> list[Any]:
+    """Those of the file's functions that a function calls, and those that they call, in the order of the calls."""
+    by_symbol = {each.get_usr(): each for each in functions}
+    called: dict[str, Any] = {}
+    left = [function]
+    while left:
+        for cursor in preorder(left.pop(0)):
+            symbol = cursor.referenced.get_usr() if cursor.kind == CursorKind.CALL_EXPR and cursor.referenced else ""
+            if symbol in by_symbol and symbol not in called:
+                called[symbol] = by_symbol[symbol]
+                left.append(by_symbol[symbol])
+    return list(called.values())
 
 
 def _home(functions: Sequence[Any], region: MarkedRegion, file: str) -> Any:

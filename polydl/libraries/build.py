@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from numbers import Real
 from pathlib import Path
+from typing import Any
 
-from polydl.arguments import listed, seconds_of, seed_of, whole
+from polydl.arguments import listed, of_type, require_callable, seconds_of, seed_of, whole
 from polydl.emission.replaced import check_replaced
 from polydl.emitted_names import LIBRARY_FILE, Naming
-from polydl.errors import OptionError, UnsupportedConstructError, UserError
+from polydl.errors import OptionError, UnknownSizeError, UnsupportedConstructError, UserError
 from polydl.execute.toolchain import Toolchain
 from polydl.frontend.child import fork_server
 from polydl.ir.kernel import KernelSource
@@ -36,12 +40,14 @@ from polydl.libraries.ranges import (
     not_a_parameter,
     size_ranges,
 )
-from polydl.libraries.refine import measured_further
+from polydl.libraries.refine import measured_further, require_mapping
 from polydl.libraries.shapes import Shape, sampled_shapes
 from polydl.libraries.symbolic import SymbolicNest, symbolic_nest
 from polydl.libraries.unit import ORIGINAL, alone
 from polydl.machine import Machine
+from polydl.optimization.platform import machine_on
 from polydl.pipeline import ProgressCallback, Stage, parse
+from polydl.records.store import directory_of
 from polydl.system.files import temporary_directory
 
 DEFAULT_SHAPES = 24
@@ -77,6 +83,8 @@ class Library(ChosenLibrary):
         measured beside each other. Kernels and decision are then chosen from all measurements, and files are written to
         ``out`` as ``library`` does. Raises OptionError for a shape that lacks a size or lies outside of the ranges.
         """
+        _check_folder(out)
+        require_callable("progress", progress)
         measured = measured_further(self, shapes, top_k=top_k, progress=progress)
         return chosen_library(
             self.nest, self.product, self.machine, self.toolchain, measured, self.settings, self.read, self.exported,
@@ -125,10 +133,17 @@ def library(
         whole(each, value, 1) for each, value in (("max_kernels", max_kernels), ("shapes", shapes), ("top_k", top_k))
     )
     seed, timeout_seconds = seed_of(seed), seconds_of("timeout_seconds", timeout_seconds)
-    if not max_slowdown >= 1:
-        raise OptionError(f"max_slowdown is {max_slowdown}", remedy="at least 1: 1.10 is 10 % slower than the fastest")
-    if out is not None:
-        check_replaced(Path(out), LIBRARY_FILE)
+    max_slowdown = _factor(max_slowdown)
+    for argument, text in (("name", name), ("prefix", prefix)):
+        of_type(argument, text, str, remedy="pass a text, or leave it out")
+    if compiler is not None:
+        of_type("compiler", compiler, str, remedy="pass the name or the path of a compiler as a text, or None")
+    if defines is not None:
+        require_mapping("defines", defines, remedy='write it as defines={"N": 64}, or leave it out')
+    directory_of(records)
+    _check_folder(out)
+    require_callable("progress", progress)
+    target = machine_on(machine, None)
     texts, leading = leading_dimensions(ranges if isinstance(ranges, Mapping) else listed("ranges", ranges, str))
     sizes = size_ranges(texts)
     _check_defines(defines or {}, every_size(sizes, leading))
@@ -137,7 +152,6 @@ def library(
         fixed = {**(defines or {}), **{each.name: shape[each.least] for each in leading}, **shape}
         return parse(path, function=function, defines=fixed, include_directories=include_directories)
 
-    target = machine or Machine.detect()
     with fork_server():
         nest = read_symbolic(read, sizes, leading)
         taken = _read_shapes(read, sizes, target, shapes, seed, timeout_seconds)
@@ -201,6 +215,24 @@ def library(
                 measured = replace(measured, shapes=(*measured.shapes, shape), times=(*measured.times, here))
                 tell("doubt", number, len(more))
     return chosen_library(nest, product, target, toolchain, measured, settings, read, exported, out)
+
+
+def _factor(value: Any) -> float:
+    """What ``max_slowdown`` is. Raises OptionError for no finite number of at least 1."""
+    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else 0.0
+    if not math.isfinite(number) or number < 1:
+        raise OptionError(
+            f"max_slowdown is {value!r}",
+            remedy="pass a finite number of at least 1: 1.10 is 10 % slower than the fastest",
+        )
+    return number
+
+
+def _check_folder(out: Any) -> None:
+    """Check that ``out`` is None or the path of a folder in which no other files are replaced. Raises OptionError."""
+    if out is not None:
+        of_type("out", out, str, Path, remedy="pass the path of a folder, or None")
+        check_replaced(Path(out), LIBRARY_FILE)
 
 
 def _check_defines(defines: Mapping[str, str | int], sizes: Sequence[Size]) -> None:
@@ -350,11 +382,12 @@ def read_symbolic(
             other[sizes.name] += 1
     try:
         scop = read({**shape, **{each.name: shape[each.least] + 1 for each in leading}})
-    except OptionError as error:
+    except UserError as error:
         for each in every_size(ranges, leading):
             if error.message.startswith((f"-D {each.name}=", f"{each.name} is a parameter that isn't an integer")):
                 raise not_a_parameter(each, error.file or "", None, "the function") from None
-        raise
+        smallest = {each.name: each.low for each in ranges}
+        raise _first_reading(read, shape, other, smallest, error) from error
     check_parameters(scop, every_size(ranges, leading))
     return without_sums(symbolic_nest(scop, _read_elsewhere(read, other, ranges), ranges, leading))
 
@@ -372,6 +405,30 @@ def _read_elsewhere(read: Callable[[Shape], Scop], shape: Shape, ranges: Sequenc
             file=error.file, line=error.line, construct=error.construct,
             remedy=f"-D {single.name}={single.low} in place of the range",
         ) from error  # fmt: skip
+
+
+def _first_reading(
+    read: Callable[[Shape], Scop], shape: Shape, other: Shape, smallest: Shape, error: UserError
+) -> UserError:
+    """The error for a nest that can't be read at the first shape: that of its sizes if it can be at another one."""
+    if isinstance(error, UnknownSizeError):
+        values, _, others = (error.remedy or "").partition("; ")
+        names = list(dict.fromkeys(re.findall(r"-D (\w+)=", values)))
+        if names:
+            return UnknownSizeError(
+                error.message, file=error.file, line=error.line, construct=error.construct,
+                remedy=f"give {'each' if len(names) > 1 else 'it'} a range, or one value for the whole library: "
+                f"{' '.join(f'--range {name}=1..1024' for name in names)}, or "
+                f"{' '.join(f'-D {name}=VALUE' for name in names)}{f'; {others}' if others else ''}",
+            )  # fmt: skip
+        return error
+    if isinstance(error, OptionError):
+        return error
+    for elsewhere in (other, smallest):
+        with suppress(UserError):
+            read(elsewhere)
+            return _unreadable(shape, error)
+    return error
 
 
 def _unreadable(shape: Shape, error: UserError) -> OptionError:

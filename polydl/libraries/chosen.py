@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING, SupportsIndex
 
+from polydl.arguments import whole
 from polydl.errors import OptionError
 from polydl.execute.toolchain import Toolchain
+from polydl.ir.counts import counted
 from polydl.ir.kernel import KernelSource
 from polydl.ir.scop import Scop
 from polydl.libraries.callable import AnySize
@@ -32,10 +33,17 @@ def integers(call: str, sizes: Mapping[str, SupportsIndex]) -> dict[str, int]:
 
     Raises OptionError for one that is no integer.
     """
-    for name, size in sizes.items():
-        if not hasattr(size, "__index__"):
-            raise OptionError(f"{call}: the size {name} is a {type(size).__name__}", remedy="pass an integer")
-    return {name: index(size) for name, size in sizes.items()}
+    return {name: whole(f"{call}: the size {name}", size) for name, size in sizes.items()}
+
+
+def _check_names(call: str, given: Collection[str], needed: Collection[str], known: Collection[str]) -> None:
+    """Check the names of the sizes of a call, which ``call`` names. Raises OptionError."""
+    for name in given:
+        if name not in known:
+            raise OptionError(f"{call}: {name} is no size of the library", remedy=f"the sizes are {', '.join(known)}")
+    for name in needed:
+        if name not in given:
+            raise OptionError(f"{call}: the size {name} is missing", remedy=f"give each of {', '.join(needed)}")
 
 
 @dataclass(frozen=True)
@@ -105,8 +113,8 @@ class ChosenLibrary:
         worst = max(self.slowdowns)
         ranges = ", ".join(map(str, self.nest.ranges))
         return (
-            f"<{type(self).__name__} {self.exported} for {ranges}: {len(self.kernels)} kernels, "
-            f"at most {worst:.2f} times the fastest at {len(self.shapes)} shapes>"
+            f"<{type(self).__name__} {self.exported} for {ranges}: {counted(len(self.kernels), 'kernel')}, "
+            f"at most {worst:.2f} times the fastest at {counted(len(self.shapes), 'shape')}>"
         )
 
     @property
@@ -117,44 +125,65 @@ class ChosenLibrary:
             for shape, at in zip(self.shapes, self.times, strict=True)
         ]
 
+    @property
+    def without_kernels(self) -> str:
+        """Why it has no kernels, in words; "" for a library that has some."""
+        if self.kernels:
+            return ""
+        if not any(identity != ORIGINAL for at in self.times for identity in at):
+            return "none of those that were tried could be run with right results"
+        return (
+            f"none that was right at all of {counted(len(self.shapes), 'measured shape')} is enough faster than these, "
+            f"which take at most {max(self.slowdowns):.2f} times as long as the fastest "
+            f"(--max-slowdown {self.settings.max_slowdown:g})"
+        )
+
     def chosen(self, **sizes: int) -> str:
         """What runs at a shape: the id of a kernel, or "original".
 
         Raises OptionError for a size that is missing or no integer.
         """
         names = [each.name for each in self.nest.ranges]
-        if not set(names) <= set(sizes) <= set(self.nest.sizes):
-            raise OptionError(
-                f"chosen({', '.join(sizes)}): the sizes are {', '.join(names)}", remedy="give each of them"
-            )
+        _check_names("chosen", sizes, names, self.nest.sizes)
         sizes = integers("chosen", sizes)
-        inside = all(each.low <= sizes[each.name] <= each.high for each in self.nest.ranges) and all(
+        return choose(self.decision, sizes) if self._is_inside(sizes) else ORIGINAL
+
+    def _is_inside(self, sizes: Mapping[str, int]) -> bool:
+        """Whether the decision is asked at these sizes."""
+        return all(each.low <= sizes[each.name] <= each.high for each in self.nest.ranges) and all(
             sizes.get(each.name, sizes[each.least]) >= sizes[each.least] for each in self.nest.leading
         )
-        return choose(self.decision, sizes) if inside else ORIGINAL
 
     def select(self, most: int = 10, **sizes: int) -> tuple[Selected, ...]:
         """What a model learned from the library's measurements expects to be fastest at a shape, measured or not.
 
-        Of all configurations, not of the library's kernels alone, the ``most`` fastest, the best first. Raises
-        OptionError for a size that is missing, that has no range or that is none, and for a ``most`` below 1.
+        Of all configurations, not of the library's kernels alone, the ``most`` fastest, the best first. Where
+        ``chosen`` says "original", that is the first of them, and beyond the ranges, where no kernel runs, the only
+        one. Raises OptionError for a size that is missing, that has no range or that is none, and for a ``most`` below
+        1.
         """
         names = [each.name for each in self.nest.ranges]
-        if set(names) != set(sizes):
-            raise OptionError(
-                f"select({', '.join(sizes)}): the sizes are {', '.join(names)}", remedy="give each of them"
-            )
+        _check_names("select", sizes, names, names)
         sizes = integers("select", sizes)
         for name, size in sizes.items():
             if size < 1:
                 raise OptionError(f"select: the size {name} is {size}", remedy="at least 1")
-        if most < 1:
-            raise OptionError(f"select: {most} configurations are none", remedy="at least 1")
-        return self.model.fastest(sizes, most)
+        most = whole("select: most", most, 1)
+        first: tuple[Selected, ...] = ()
+        if self.chosen(**sizes) == ORIGINAL:
+            from polydl.libraries.learned import Selected
+
+            at = dict(self.times[self.shapes.index(sizes)]) if sizes in self.shapes else {}
+            first = (Selected(None, at.get(ORIGINAL)),)
+            if not self._is_inside(sizes):
+                return first
+        if self.model is None:
+            return first
+        return (*first, *self.model.fastest(sizes, most - len(first)))
 
     @cached_property
-    def model(self) -> LearnedModel:
-        """The model that ``select`` asks."""
+    def model(self) -> LearnedModel | None:
+        """The model that ``select`` asks; None where no kernel has a time to learn from."""
         from polydl.libraries.learned import learned
 
         measured = list(zip(self.shapes, self.times, strict=True))

@@ -113,8 +113,8 @@ class _Measured:
     products: tuple[tuple[str, ...], ...]
     #: what each product of sizes is at each shape
     values: Array
-    #: the logarithm of how many times as long as the fastest each kernel takes, beyond what repeated measurements differ
-    #: by; a row for each shape
+    #: the logarithm of how many times as long as the fastest each kernel takes, beyond what repeated measurements
+    #: differ by; a row for each shape
     costs: Array
     #: their ids, one for each column of ``costs``
     kernels: tuple[str, ...]

@@ -62,7 +62,12 @@ class Kernel:
             parts.append(self.blocking.words(product))
         for each in self.shared:
             names = nest.scop.statement(each.statements[0]).iterators[: each.loops]
-            parts.append(f"loops {', '.join(names)} shared{' on threads' if each.parallel else ''}")
+            loops = ", ".join(
+                f"{'parallel ' if each.parallel and place == each.parallel_loop else ''}loop {name}"
+                for place, name in enumerate(names)
+            )
+            count = len(each.statements)
+            parts.append(f"{count} statements fused in {loops}" if count > 1 else loops)
         parts += [words for words in variant_in_words(nest.source, self.variant) if words != AS_WRITTEN or not parts]
         return "; ".join(parts)
 

@@ -14,16 +14,23 @@ from polydl.libraries.product import SymbolicProduct
 from polydl.libraries.regression import TimeRegression, fitted
 from polydl.libraries.shapes import Shape
 from polydl.libraries.symbolic import SymbolicNest
+from polydl.libraries.unit import ORIGINAL
 from polydl.machine import Machine
 
 
 @dataclass(frozen=True)
 class Selected:
-    """A kernel, and the time that is expected of it."""
+    """What runs, or might run, at a shape, and its time there."""
 
-    kernel: Kernel
-    #: that are expected of a call
-    seconds: float
+    #: None for the nest as it was written
+    kernel: Kernel | None
+    #: that are expected of a call; for the nest as it was written those that were measured, or None at other shapes
+    seconds: float | None
+
+    @property
+    def id(self) -> str:
+        """That of the kernel, or "original"."""
+        return ORIGINAL if self.kernel is None else self.kernel.id
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +55,8 @@ def learned(
     machine: Machine,
     candidates: Mapping[str, Kernel],
     measured: Sequence[tuple[Shape, Times]],
-) -> LearnedModel:
-    """The model of all kernels that were measured for a nest.
+) -> LearnedModel | None:
+    """The model of all kernels that were measured for a nest; None if none of them has a time.
 
     ``candidates`` are these kernels by id, ``measured`` holds the seconds of each at every shape.
     """
@@ -62,6 +69,8 @@ def learned(
         features.append(Configurations.of(nest, product, machine, known, here).features(shape))
         seconds += [times[each.id] for each in here]
         groups += [number] * len(here)
+    if not seconds:
+        return None
     regression = fitted(np.concatenate(features), np.array(seconds), groups)
     kernels = {each.id: each for each in candidates.values()}
     if product is not None:

@@ -58,7 +58,7 @@ class SizeRange:
         if low > high:
             raise OptionError(f"--range {text}: it begins above its end", remedy=f"write {name}={high}..{low}")
         if not 1 <= step <= _LARGEST:
-            raise OptionError(f"--range {text}: the step is {step}", remedy="a step of at least 1")
+            raise OptionError(f"--range {text}: the step is {step}", remedy=f"a step from 1 to {max(1, high - low)}")
         return cls(name, low, low + (high - low) // step * step, step)
 
     def __contains__(self, size: int) -> bool:
@@ -80,6 +80,15 @@ class SizeRange:
         """The size at that place of the range, the smallest being 0; the largest size where there are not so many."""
         last = min(place, self.count - 1)
         return self.listed[last] if self.listed else self.low + last * self.step
+
+    def between(self, low: int, high: int) -> SizeRange | None:
+        """The sizes in it from ``low`` to ``high``; None if there are none."""
+        if self.listed:
+            listed = tuple(size for size in self.listed if low <= size <= high)
+            return SizeRange(self.name, listed[0], listed[-1], 1, listed) if listed else None
+        first = self.low + max(0, -(-(low - self.low) // self.step)) * self.step
+        last = self.low + (min(high, self.high) - self.low) // self.step * self.step
+        return SizeRange(self.name, first, last, self.step) if first <= last else None
 
     def nearest(self, size: float) -> int:
         """The size in the range that is closest to a number; the smaller one of two."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
+from polydl.arguments import whole
 from polydl.errors import OptionError
 from polydl.frontend.child import fork_server
 from polydl.libraries.candidates import proved
@@ -15,6 +17,12 @@ from polydl.pipeline import ProgressCallback, Stage
 from polydl.system.files import temporary_directory
 
 
+def require_mapping(name: str, value: Any, *, remedy: str) -> None:
+    """Raises OptionError for what is no dictionary, nor anything else that has values by name."""
+    if not isinstance(value, Mapping):
+        raise OptionError(f"{name} has {value!r}, of type {type(value).__name__}", remedy=remedy)
+
+
 def measured_further(
     library: ChosenLibrary, shapes: Sequence[Shape], *, top_k: int, progress: ProgressCallback | None
 ) -> MeasuredShapes:
@@ -23,12 +31,18 @@ def measured_further(
     Raises OptionError for a shape that lacks a size or lies outside of the ranges.
     """
     nest, product, machine, settings = library.nest, library.product, library.machine, library.settings
+    form = f"pass a list of dictionaries, such as [{dict(library.shapes[0])}]"
+    if isinstance(shapes, Mapping | str) or not isinstance(shapes, Iterable):
+        raise OptionError(f"shapes is {shapes!r}, which is no list", remedy=form)
+    shapes = list(shapes)
+    for shape in shapes:
+        require_mapping("shapes", shape, remedy=form)
     shapes = [_checked(library, shape) for shape in shapes]
-    if top_k < 1:
-        raise OptionError(f"top_k is {top_k}", remedy="at least 1")
+    top_k = whole("top_k", top_k, 1)
     candidates = dict(library.candidates)
     for shape in shapes:
-        expected = [each.kernel for each in library.select(top_k, **shape)]
+        fastest = () if library.model is None else library.model.fastest(shape, top_k)
+        expected = [each.kernel for each in fastest if each.kernel is not None]
         for kernel in proved(nest, product, expected, machine):
             candidates.setdefault(kernel.id, kernel)
     new = [shape for shape in shapes if shape not in library.shapes]

@@ -60,6 +60,20 @@ class SymbolicNest:
         return tuple(each.name for each in every_size(self.ranges, self.leading))
 
     @property
+    def fixed(self) -> dict[str, int]:
+        """Integer parameters that have one value for the whole library, with that value."""
+        return {
+            each.name: each.value
+            for each in self.source.function.parameters
+            if each.value is not None and each.name not in self.sizes
+        }
+
+    @property
+    def defines(self) -> dict[str, str]:
+        """What ``-D`` gives for the whole library: macros, and the values of ``fixed``."""
+        return {name: value for name, value in self.source.defines if name not in self.sizes}
+
+    @property
     def views(self) -> tuple[Array, ...]:
         """Arrays of the source with one dimension, as the nest sees them."""
         return tuple(array for array in self.scop.arrays if array.view_of)
@@ -318,14 +332,43 @@ def _check_bounds(nest: SymbolicNest) -> None:
                 f"0 <= {x}{f' < {extent}' if extent != OPEN else ''}" for x, extent in zip(places, extents, strict=True)
             )
             array = isl.Set(f"[{names}] -> {{ {access.array}[{', '.join(places)}] : {inside or 'true'} }}")
-            if not isl.Map(access.relation).range().is_subset(array):
+            outside = isl.Map(access.relation).range().subtract(array)
+            if not outside.is_empty():
                 raise unsupported(
                     nest.scop,
                     statement.line,
                     f"at some sizes of {sizes}, `{statement.text}` accesses elements outside of "
                     f"{_rows_or_array(nest, access.array)}",
-                    "let rows be as long as the loops over them run, or longer: --range lda=K..",
+                    _remedy_of_bounds(nest, access.array, outside.params()),
                 )
+
+
+def _remedy_of_bounds(nest: SymbolicNest, name: str, outside: isl.Set) -> str:
+    """What to do about accesses that leave an array at the sizes ``outside``."""
+    array = nest.scop.array(name)
+    if array.view_of:
+        remedy = "let rows be as long as the loops over them run, or longer: --range lda=K.."
+    elif array.storage == "parameter":
+        remedy = f"declare `{name}` with extents that the loops stay in, as sums of sizes"
+    else:
+        remedy = f"make `{name}` a parameter whose extents are sums of sizes"
+    left = isl.Set(nest.context).params().subtract(outside)
+    shorter = "" if left.is_empty() else next(filter(None, (_shorter(nest, each, left) for each in nest.ranges)), "")
+    return f"--range {shorter}; or {remedy}" if shorter else remedy
+
+
+def _shorter(nest: SymbolicNest, sizes: SizeRange, left: isl.Set) -> str:
+    """The part of a range that gives just the sizes that are ``left`` of the nest's; "" where none does."""
+    position = left.find_dim_by_name(_PARAMETER, sizes.name)
+    if position < 0:
+        return ""
+    line = isl.Set.from_params(left).move_dims(_SET, 0, _PARAMETER, position, 1)
+    low, high = line.dim_min_val(0).to_python(), line.dim_max_val(0).to_python()
+    part = isl.Set(f"[{sizes.name}] -> {{ : {low} <= {sizes.name} <= {high} }}").params()
+    shorter = sizes.between(low, high)
+    if shorter is None or not part.intersect(isl.Set(nest.context).params()).is_equal(left):
+        return ""
+    return str(shorter)
 
 
 def _check_counters(nest: SymbolicNest) -> None:

@@ -73,11 +73,7 @@ def unit(
         [
             *(f"{each.name} >= {each.low} && {each.name} <= {each.high}" for each in nest.ranges),
             *(f"{each.name} >= {each.least}" for each in nest.leading),
-            *(
-                f"{each.name} == {each.value}"
-                for each in scop.function.parameters
-                if each.value is not None and each.name not in nest.sizes
-            ),
+            *(f"{name} == {size}" for name, size in nest.fixed.items()),
         ]
     )
     tuned = [
@@ -163,14 +159,7 @@ def _interface(nest: SymbolicNest, plain: Interface, kernels: int, *, packs: boo
         else each.in_header
         for each in scop.function.parameters
     ]
-    ranges = ", ".join(map(str, nest.ranges))
-    sizes = (
-        f"Any. From the smallest to the largest of {ranges} one of {kernels} kernels runs, proved right for all "
-        "of these sizes; for others the loops run as they were written."
-    )
-    if nest.leading:
-        least = ", ".join(f"{each.name} of at least {each.least}" for each in nest.leading)
-        sizes += f" They take {least}."
+    sizes = _sizes(nest, kernels)
     copied = " Copies of tiles are thread-local variables, which go with their threads."
     clauses = [
         Clause(each.topic, sizes)
@@ -191,5 +180,27 @@ def _interface(nest: SymbolicNest, plain: Interface, kernels: int, *, packs: boo
     in_header = f"{type_in_header(scop.function.return_type)} {plain.function}({', '.join(parameters)})"
     for_c = plain.prototype.sized_in_header or plain.prototype.in_header
     declared = replace(plain.prototype, in_header=in_header, sized_in_header="" if for_c == in_header else for_c)
-    told = (Clause("Arrays", f"Rows of C: {arrays}."), *clauses)
+    fixed = _fixed(nest)
+    told = (Clause("Arrays", f"Rows of C{f', with {fixed}' if fixed else ''}: {arrays}."), *clauses)
     return Interface(plain.function, declared, told)
+
+
+def _fixed(nest: SymbolicNest) -> str:
+    return ", ".join(f"{name} = {size}" for name, size in nest.fixed.items())
+
+
+def _sizes(nest: SymbolicNest, kernels: int) -> str:
+    """At which sizes kernels run, for callers."""
+    if not kernels:
+        return "Any. For all of them the loops run as they were written: there is no kernel."
+    fixed = f", with {_fixed(nest)}," if nest.fixed else ""
+    runs = f"one of {kernels} kernels runs" if kernels > 1 else "a kernel runs"
+    ranges = ", ".join(map(str, nest.ranges))
+    text = (
+        f"Any. From the smallest to the largest of {ranges}{fixed} {runs}, proved right for all of these sizes; for "
+        "others the loops run as they were written."
+    )
+    if nest.leading:
+        least = ", ".join(f"{each.name} of at least {each.least}" for each in nest.leading)
+        text += f" {'They take' if kernels > 1 else 'It takes'} {least}."
+    return text

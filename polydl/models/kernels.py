@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polydl.arguments import of_type
+from polydl.arguments import of_type, truth_of
 from polydl.bfloat16 import with_header
 from polydl.errors import OptionError, PolydlError, ResourceError
 from polydl.execute.toolchain import Toolchain
@@ -42,7 +42,7 @@ _FLAGS = ("-O3", "-march=native", "-fopenmp", _HIDDEN, "-c", "-fPIC")
 class KernelOptions:
     """How the nests of a model are optimized; the options are those of ``polydl.optimize``.
 
-    Raises OptionError for a budget, a numerics level or a place of records that is none.
+    Raises OptionError for a budget, a numerics level or a place of records that is none, and for another type.
     """
 
     #: of the search for each distinct nest, such as ``30s``; None where only the first of the ranking are run
@@ -63,6 +63,7 @@ class KernelOptions:
         from polydl.records.store import directory_of
 
         numerics_level(self.numerics)
+        truth_of("fewer_products", self.fewer_products)
         directory_of(self.records)
         if self.budget is not None:
             Budget.parse(of_type("budget", self.budget, str, remedy=f"write {BUDGETS}"))

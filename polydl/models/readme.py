@@ -5,15 +5,16 @@ from __future__ import annotations
 from math import prod
 
 from polydl.ir.counts import counted
-from polydl.models.manifest import Manifest
+from polydl.models.manifest import Manifest, Tensor
 
 
 def readme(manifest: Manifest) -> str:
     """Its text, with a complete program."""
     name = manifest.name
+    inputs, outputs = _arrays(manifest)
     shapes = [
-        *(f"  input{number}   {_shape(each.shape)}, {each.name}" for number, each in enumerate(manifest.inputs)),
-        *(f"  output{number}  {_shape(each.shape)}" for number, each in enumerate(manifest.outputs)),
+        *(f"  {array}   {_shape(each.shape)}, {each.name}" for array, each in inputs.items()),
+        *(f"  {array}  {_shape(each.shape)}" for array, each in outputs.items()),
     ]
     build = [
         f"  cc -O2 program.c -I. -L. -l{name} -Wl,-rpath,\"$PWD\" -o program",
@@ -57,12 +58,26 @@ def _shape(extents: tuple[int, ...]) -> str:
     return " x ".join(map(str, extents)) or "1"
 
 
+def _variable(word: str, manifest: Manifest) -> str:
+    """What a variable of the program is called: as the word says, unless that is the model's own name."""
+    return f"{word}_" if word == manifest.name else word
+
+
+def _arrays(manifest: Manifest) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """The inputs and the outputs by their variables of the program."""
+    inputs, outputs = (
+        {_variable(f"{kind}{number}", manifest): each for number, each in enumerate(tensors)}
+        for kind, tensors in (("input", manifest.inputs), ("output", manifest.outputs))
+    )
+    return inputs, outputs
+
+
 def _program(manifest: Manifest) -> list[str]:
     name = manifest.name
-    values = {
-        **{f"input{number}": prod(each.shape) for number, each in enumerate(manifest.inputs)},
-        **{f"output{number}": prod(each.shape) for number, each in enumerate(manifest.outputs)},
-    }
+    weights, memory, file = (_variable(word, manifest) for word in ("weights", "memory", "file"))
+    inputs, outputs = _arrays(manifest)
+    values = {array: prod(each.shape) for array, each in (*inputs.items(), *outputs.items())}
+    first = next(iter(outputs))
     return [
         "#include <stdio.h>",
         "#include <stdlib.h>",
@@ -72,21 +87,21 @@ def _program(manifest: Manifest) -> list[str]:
         "",
         "int main(void)",
         "{",
-        f"  void *weights = aligned_alloc(64, {name}_weights_bytes());",
-        f"  void *memory = aligned_alloc(64, {name}_memory_bytes());",
-        f'  FILE *file = fopen("{name}.weights", "rb");',
-        "  if (!weights || !memory || !file)",
+        f"  void *{weights} = aligned_alloc(64, {name}_weights_bytes());",
+        f"  void *{memory} = aligned_alloc(64, {name}_memory_bytes());",
+        f'  FILE *{file} = fopen("{name}.weights", "rb");',
+        f"  if (!{weights} || !{memory} || !{file})",
         "    return 1;",
-        f"  if (fread(weights, 1, {name}_weights_bytes(), file) != {manifest.weights_bytes})",
+        f"  if (fread({weights}, 1, {name}_weights_bytes(), {file}) != {manifest.weights_bytes})",
         "    return 1;",
-        "  fclose(file);",
-        f"  {name}_prepare_weights(weights);",
-        f"  {name}_prepare_memory(memory);",
+        f"  fclose({file});",
+        f"  {name}_prepare_weights({weights});",
+        f"  {name}_prepare_memory({memory});",
         "  /* ... fill the input ... */",
-        f"  {name}({', '.join(values)}, weights, memory);",
-        '  printf("%g\\n", output0[0]);',
-        "  free(memory);",
-        "  free(weights);",
+        f"  {name}({', '.join(values)}, {weights}, {memory});",
+        f'  printf("%g\\n", {first}[0]);',
+        f"  free({memory});",
+        f"  free({weights});",
         "  return 0;",
         "}",
     ]

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from polydl.arguments import of_type, require_callable, truth_of
 from polydl.emission.emit import own_directory
 from polydl.emitted_names import Naming
 from polydl.errors import ExecutionError
@@ -21,7 +22,7 @@ from polydl.models.program import lower, write_program
 from polydl.models.rounding import value_type_named, with_values_of
 from polydl.onnx.folding import shaped
 from polydl.onnx.operators import graph_of
-from polydl.onnx.reading import GivenShapes, input_shapes, read_model
+from polydl.onnx.reading import GivenShapes, input_shapes, read_model, require_shapes
 from polydl.onnx.reference import compared, example_inputs
 from polydl.onnx.report import Report
 
@@ -91,7 +92,10 @@ def optimize(
     fit the model or a name that C can't have, UnsupportedConstructError for an operator that there is no kernel for,
     and ExecutionError if the results are others.
     """
-    function = Naming(name).of("model")
+    function = Naming(of_type("name", name, str, remedy="pass a C identifier")).of("model")
+    truth_of("compare", compare)
+    require_callable("progress", progress)
+    require_shapes(inputs)
     value_type = value_type_named(element)
     options = KernelOptions(budget=budget, numerics=numerics, fewer_products=fewer_products, records=records)
     stored = read_model(source)

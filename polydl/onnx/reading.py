@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod, sqrt
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from polydl.arguments import whole
 from polydl.errors import MissingComponentError, OptionError, SourceError
 from polydl.models.graph import Array
 from polydl.onnx.nodes import Shape
@@ -238,6 +239,19 @@ def input_shapes(stored: StoredModel, given: GivenShapes) -> dict[str, Shape]:
     return {name: _shape(name, tensor, shapes.get(name)) for name, tensor in inputs.items()}
 
 
+def require_shapes(given: Any) -> None:
+    """Raises OptionError for what is neither a shape nor a mapping of names to shapes; None is left to the model."""
+    if given is None:
+        return
+    for name, shape in given.items() if isinstance(given, Mapping) else [("", given)]:
+        which = f"inputs[{name!r}]" if isinstance(given, Mapping) else "inputs"
+        if isinstance(shape, str | bytes | Mapping) or not isinstance(shape, Collection):
+            remedy = 'pass a shape, such as (1, 3, 224, 224), or one for each input: {"image": (1, 3, 224, 224)}'
+            raise OptionError(f"{which} is {shape!r}, which is no shape", remedy=remedy)
+        for extent in shape:
+            whole(f"an extent of {which}", extent, remedy="pass integers, such as (1, 3, 224, 224)")
+
+
 def _by_name(given: GivenShapes, names: list[str]) -> Mapping[str, Sequence[int]]:
     if given is None:
         return {}
@@ -264,7 +278,8 @@ def _shape(name: str, tensor: Any, given: Sequence[int] | None) -> Shape:
             text = f"the shape of the input {name!r} is open" + (f": {shown}" if shown else "")
             raise OptionError(text, remedy=f"give it, such as --input {name}=1,3,224,224")
         return tuple(known)
-    shape = tuple(given)
+    # Of Python's integers, which the package onnx asks for.
+    shape = tuple(map(int, given))
     fits = known is None or (len(known) == len(shape) and all(k in (0, g) for k, g in zip(known, shape, strict=True)))
     if not fits or not all(extent > 0 for extent in shape):
         text = f"the input {name!r} is of shape {shown}, and {_in_words(map(str, shape))} is given"

@@ -17,6 +17,7 @@ from polydl.ir.cold import Cold
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement, Sample
 from polydl.ir.ranking import RankedVariant
+from polydl.ir.scop import Scop
 from polydl.machine import Machine
 from polydl.optimization.plain_building import PlainBuilding
 from polydl.optimization.plain_builds import build_all
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from polydl.variants.variant_space import VariantSpace
 
 
+_FLOAT_BYTES, _DOUBLE_BYTES = 4, 8
 _MOST_ROUNDS = 25
 # Of a nest that takes long, as many runs of it as its candidates may take together.
 _MOST_ORIGINALS = 20
@@ -54,13 +56,30 @@ class Measured:
     interrupted: bool = False
 
 
-def best_peak(machine: Machine, measured: Measured | None) -> float:
-    """GFLOPS of the fastest probe beside measurements; the machine's peak without any."""
-    if measured is None:
-        return machine.peak_gflops
-    seen = [*(each.measurement for each in measured.baselines), *(each.measurement for each in measured.tried)]
+def best_peak(scop: Scop, machine: Machine, measured: Measured | None) -> float:
+    """GFLOPS of the fastest probe beside measurements, or the machine's peak without any, for what a nest computes in.
+
+    Probes multiply and add floats; a vector has half as many doubles.
+    """
+    seen: list[Measurement] = []
+    if measured is not None:
+        seen += [each.measurement for each in measured.baselines]
+        seen += [each.measurement for each in measured.tried]
     probes = [rate for measurement in seen for sample in measurement.samples for rate in sample.probe_gflops]
-    return max(probes, default=machine.peak_gflops)
+    return max(probes, default=machine.peak_gflops) * share_of_peak(scop, machine)
+
+
+def share_of_peak(scop: Scop, machine: Machine) -> float:
+    """The peak of the types that a nest computes in, as a part of that of ``float``.
+
+    A statement that reads or writes a double computes in doubles.
+    """
+    as_floats = 0.0
+    for statement in scop.statements:
+        is_double = any(scop.array(access.array).element == "double" for access in statement.accesses)
+        width = _DOUBLE_BYTES if is_double else _FLOAT_BYTES
+        as_floats += statement.flops * machine.vector_elements(_FLOAT_BYTES) / machine.vector_elements(width)
+    return scop.flops / as_floats if as_floats else 1.0
 
 
 def timing_policy(timeout_seconds: float, *, cold: Cold, limited: bool) -> TimingPolicy:

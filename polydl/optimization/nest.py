@@ -16,13 +16,14 @@ def nest_of(
     function: str | None,
     defines: Mapping[str, str | int] | None,
     include_directories: Sequence[str | Path],
+    init: str = "",
 ) -> Scop:
-    """The nest itself, or that of a C file.
+    """The nest itself, or that of a C file, which is not that of its function ``init``.
 
     Raises OptionError for options of reading beside a nest that is read already: it can't take them any more.
     """
     if not isinstance(nest, Scop):
-        return parse(nest, function=function, defines=defines, include_directories=include_directories)
+        return parse(nest, function=function, defines=defines, include_directories=include_directories, init=init)
     options = {"function": function, "defines": defines, "include_directories": include_directories}
     given = [name for name, value in options.items() if value]
     if given:

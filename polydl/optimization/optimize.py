@@ -36,6 +36,7 @@ from polydl.optimization.ranked import RankedVariants, ranked_variants
 from polydl.optimization.searching import Searching
 from polydl.optimization.selection import Selection, chosen_picks, further_picks, limit_and_part, spending
 from polydl.optimization.shards import Shard
+from polydl.optimization.unmeasured import check_results
 from polydl.optimization.unprepared import with_unprepared
 from polydl.pipeline import (
     AUTOMATIC,
@@ -47,6 +48,7 @@ from polydl.pipeline import (
     generate,
     ranker_named,
     space_on,
+    with_cold_constants,
 )
 from polydl.records.resume import Book, book_of
 from polydl.registry import DEFAULT_RANKER, DEFAULT_STRATEGY
@@ -170,22 +172,15 @@ def optimize(
     limit, part = limit_and_part(budget, shard, strategy, given=bool(variants))
     spent = spending(clock, limit)
     chosen_ranker = ranker_named(ranker)
-    if cold == "constants":
-        from polydl.ranking.cold_constants import ColdConstants
-
-        chosen_ranker = ColdConstants(chosen_ranker)
     if top_k is not None:
         top_k = whole("top_k", top_k, 1, remedy="at least 1, or None to run all variants")
     selection = Selection(top_k or 0, bool(variants), bool(pins), with_unfused, part, limit, strategy, seed)
     with clock.stage("parse"):
-        scop = nest_of(nest, function=function, defines=defines, include_directories=include_directories)
+        scop = nest_of(nest, function=function, defines=defines, include_directories=include_directories, init=init)
+        check_results(scop)
         scop = with_data(scop, constant=constant, init=init, inputs=inputs)
-        if cold == "constants" and not scop.constants:
-            raise OptionError(
-                "constants are to be cold, and none are named",
-                construct="--cold-constants",
-                remedy="name arrays that hold the same at every call (--constant), or leave it out",
-            )
+        if cold == "constants":
+            chosen_ranker = with_cold_constants(chosen_ranker, scop)
     exported = Naming(name, prefix).of(scop.function.name)
     platform = platform_for(machine_on(machine, threads), microkernel, march, compiler, executor, run=run)
     if limit is not None and platform.runs is None:
@@ -232,7 +227,7 @@ def optimize(
             files={},
             seconds={},
             toolchain=platform.toolchain,
-            peak_gflops=best_peak(ranked.machine, None),
+            peak_gflops=best_peak(scop, ranked.machine, None),
             numerics=level,
             cold=cold,
             analysed=ranked.analysed,
@@ -361,7 +356,7 @@ def _measured(result: Optimization, measuring: Measuring, further: Searching | N
         result,
         baselines=measured.baselines,
         tried=measured.tried,
-        peak_gflops=best_peak(result.machine, measured),
+        peak_gflops=best_peak(result.scop, result.machine, measured),
         store=measured.store,
         interrupted=measured.interrupted,
     )

@@ -55,7 +55,7 @@ class Outcome:
     seconds: Mapping[str, float]
     #: what compiles the variants; None where nothing is compiled
     toolchain: Toolchain | None
-    #: the best FMA rate of one core seen beside the measurements, in GFLOPS
+    #: the best FMA rate of one core seen beside the measurements, in GFLOPS of the types that the nest computes in
     peak_gflops: float
     #: what variants may do to sums and products
     numerics: Numerics = DEFAULT_NUMERICS

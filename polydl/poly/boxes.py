@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache, reduce
 
 import islpy as isl
 
@@ -31,6 +33,48 @@ def loop_ranges(statement: Statement) -> Box:
     if ranges is None:
         raise AnalysisError(f"the domain of {statement.place} is empty or has no bounds: {statement.domain}")
     return ranges
+
+
+@dataclass(frozen=True)
+class LoopValues:
+    """The values of a loop's counter, over all iterations of the loops around it."""
+
+    first: int
+    last: int
+    #: from one value to the next
+    step: int
+    #: how many there are in one iteration of the loops around it, at most
+    most: int
+    #: whether there are so many in each
+    always: bool
+
+
+def loop_values(statements: Sequence[Statement], depth: int) -> LoopValues:
+    """The values of the iterator at a depth of statements that share a loop there.
+
+    Raises AnalysisError where a domain has no bounds.
+    """
+    ranges = [loop_ranges(statement)[depth] for statement in statements]
+    first, last = min(low for low, _ in ranges), max(high for _, high in ranges)
+    if all(statement.box is not None for statement in statements):
+        return LoopValues(first, last, 1, last - first + 1, True)
+    prefixes = (_prefix(statement.domain, depth) for statement in statements)
+    points = reduce(isl.Set.union, prefixes).coalesce()
+    values = points.project_out(isl.dim_type.set, 0, depth)
+    around = points.project_out(isl.dim_type.set, depth, 1).insert_dims(isl.dim_type.set, depth, 1)
+    always = around.intersect(values.insert_dims(isl.dim_type.set, 0, depth)).is_subset(points)
+    of_iteration = isl.Map.from_range(points).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, depth)
+    distances = of_iteration.reverse().apply_range(of_iteration).deltas()
+    # 0 where each iteration has one value.
+    farthest = distances.dim_max_val(0).to_python()
+    step = distances.get_stride(0).to_python() if farthest else 1
+    return LoopValues(first, last, step, farthest // step + 1, always)
+
+
+def _prefix(domain: str, depth: int) -> isl.Set:
+    """The values of a domain's iterators up to a depth."""
+    points = isl.Set(domain).reset_tuple_id()
+    return points.project_out(isl.dim_type.set, depth + 1, points.dim(isl.dim_type.set) - depth - 1)
 
 
 @lru_cache(maxsize=1024)

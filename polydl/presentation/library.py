@@ -10,13 +10,13 @@ from polydl.presentation.notation import counted, duration, first_names, wrapped
 from polydl.presentation.tables import rendered, table
 
 if TYPE_CHECKING:
-    from polydl.libraries.build import Library
+    from polydl.libraries.chosen import ChosenLibrary
 
 # Shown without being asked for: the first kernels, and the shapes that lose most.
 _SHOWN_KERNELS, _SHOWN_SHAPES = 6, 4
 
 
-def library_text(library: Library, *, verbose: bool) -> str:
+def library_text(library: ChosenLibrary, *, verbose: bool) -> str:
     """All of it, on a screen unless ``verbose``: then with every kernel and shape, and with the decision."""
     slowdowns = library.slowdowns
     worst = max(slowdowns)
@@ -26,14 +26,17 @@ def library_text(library: Library, *, verbose: bool) -> str:
         f"at most {worst:.2f} times as long as the fastest kernel at {counted(len(library.shapes), 'measured shape')}, "
         f"{mean_slowdown(library):.2f} in the geometric mean"
     )
-    lines = wrapped(f"Library  {library.exported} for {ranges}: {counted(count, 'kernel')}", "")
-    lines += wrapped(slower, "  ")
+    defines = "".join(f" -D {name}={value}" for name, value in library.nest.defines.items())
+    kernels = counted(count, "kernel") if count else "no kernels: at all sizes the loops run as they were written"
+    lines = wrapped(f"Library  {library.exported} for {ranges}{f', with{defines}' if defines else ''}: {kernels}", "")
+    lines += wrapped(f"of kernels, {library.without_kernels}" if library.without_kernels else slower, "  ")
     if worst > library.settings.max_slowdown:
         option = "--max-kernels" if count == library.settings.max_kernels else "--shapes"
         more = f"that is more than --max-slowdown {library.settings.max_slowdown:g}: more {option} may help"
         lines += wrapped(more, "  ")
     words = {identity: kernel.words(library.nest, library.product) for identity, kernel in library.kernels.items()}
-    lines.append("Kernels")
+    if words:
+        lines.append("Kernels")
     for identity, text in list(words.items())[: None if verbose else _SHOWN_KERNELS]:
         lines += wrapped(f"{identity}  {text}", "  ")
     if not verbose and count > _SHOWN_KERNELS:

@@ -129,7 +129,7 @@ def generation_text(generation: Generation, seed: int, size: SizeEstimate | None
 def _loops(statements: Sequence[Statement], depth: int) -> Iterator[str]:
     """The source's loops, with the statements of each, in the order in which they run."""
     # It loads isl, which a machine and an answer are shown without.
-    from polydl.poly.boxes import loop_ranges
+    from polydl.poly.boxes import loop_values
 
     indent = "  " * (depth + 1)
     for _, members in groupby(statements, key=lambda statement: statement.betas[: depth + 1]):
@@ -139,10 +139,10 @@ def _loops(statements: Sequence[Statement], depth: int) -> Iterator[str]:
             for statement in inside:
                 yield from wrapped(statement.text, indent)
             continue
-        ranges = [loop_ranges(statement)[depth] for statement in inside]
-        low, high = min(low for low, _ in ranges), max(high for _, high in ranges)
-        exact = all(statement.box is not None for statement in inside)
-        yield f"{indent}for {first.iterators[depth]} in {low}..{high}  ({'' if exact else 'up to '}{high - low + 1})"
+        loop = loop_values(inside, depth)
+        stepped = f" by {loop.step}" if loop.step > 1 else ""
+        most = f"{'' if loop.always else 'up to '}{loop.most}"
+        yield f"{indent}for {first.iterators[depth]} in {loop.first}..{loop.last}{stepped}  ({most})"
         yield from _loops(inside, depth + 1)
 
 

@@ -81,8 +81,11 @@ class Source:
         path = nest.write(directory or Path(OUT, nest.function))
         return replace(self, file=str(path), workload=None, images=None, layout=None, element=None, padding=None)
 
-    def parse(self) -> Scop:
-        """The scop of the nest. Raises PolydlError, as the front-end does, for what it can't read."""
+    def parse(self, init: str = "") -> Scop:
+        """The scop of the nest, which isn't that of the function ``init``.
+
+        Raises PolydlError, as the front-end does, for what it can't read.
+        """
         from polydl.frontend.constants import with_constants
         from polydl.reading import parse
 
@@ -100,7 +103,11 @@ class Source:
                         error.file = name
                     raise
         scop = parse(
-            self.file, function=self.function, defines=macros_of(self.define), include_directories=self.include
+            self.file,
+            function=self.function,
+            defines=macros_of(self.define),
+            include_directories=self.include,
+            init=init,
         )
         return with_constants(scop, self.constant) if self.constant else scop
 

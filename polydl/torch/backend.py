@@ -13,11 +13,13 @@ from weakref import ref
 
 import torch
 
-from polydl.arguments import whole
+from polydl.arguments import require_callable, truth_of, whole
 from polydl.errors import OptionError, PolydlError
 from polydl.machine import Machine
 from polydl.models.kernels import KernelOptions
 from polydl.models.rounding import value_type_named
+from polydl.torch.captured_names import graph_name, input_names
+from polydl.torch.export import check_tensor
 from polydl.torch.model import optimize
 from polydl.torch.shared_memory import separate_results
 
@@ -28,13 +30,18 @@ _OPTIONS = ("threads", *_OF_KERNELS, "element", "compare", "progress")
 class _Frozen(torch.nn.Module):  # type: ignore[misc]
     """A captured graph whose parameters and buffers are its own, not inputs."""
 
-    def __init__(self, graph: Callable[..., Any], constants: dict[int, torch.Tensor], inputs: int) -> None:
+    def __init__(self, graph: Callable[..., Any], constants: dict[int, torch.Tensor], inputs: int, name: str) -> None:
         super().__init__()
         self._graph = graph
+        self._name = name
         self._inputs = inputs
         self._positions = tuple(constants)
         for position, tensor in constants.items():
             self.register_buffer(f"constant{position}", tensor.detach())
+
+    def _get_name(self) -> str:
+        """What messages call it."""
+        return self._name
 
     def forward(self, *users: Any) -> Any:
         left = iter(users)
@@ -105,7 +112,7 @@ class _Graph:
     def _program(self, inputs: Sequence[Any]) -> Callable[..., Any]:
         constants = {number: inputs[number] for number in self._constants}
         users, separate = self._users, self._separate
-        frozen = _Frozen(separate.graph, constants, len(inputs)).eval()
+        frozen = _Frozen(separate.graph, constants, len(inputs), graph_name(self._graph)).eval()
         fast = optimize(frozen, [inputs[number] for number in users], **self._options)
         return lambda *given: separate.shared(fast(*(given[number] for number in users)), given)
 
@@ -146,6 +153,8 @@ def compile_graph(
             raise OptionError(f"backend 'polydl' has no option {name!r}", remedy=f"use some of {', '.join(_OPTIONS)}")
     # Here, since an error of ``optimize`` leaves the graph to PyTorch.
     KernelOptions(**{name: given[name] for name in _OF_KERNELS if name in given})
+    truth_of("compare", given.get("compare", True))
+    require_callable("progress", given.get("progress"))
     value_type_named(given.get("element", "float"))
     if given.get("threads") is not None:
         Machine.detect(threads=whole("threads", given["threads"], 1))
@@ -159,6 +168,8 @@ def compile_graph(
     if any(example_inputs[number].is_inference() for number in constants):
         return _itself(graph, "its parameters are of inference mode (make the model outside of it)")
     try:
+        for name, value in zip(input_names(graph), example_inputs, strict=True):
+            check_tensor(name, value)
         programs = _Graph(graph, constants, len(example_inputs), given)
         programs.prepare(example_inputs)
     except PolydlError as error:

@@ -18,6 +18,7 @@ from torch.utils import _pytree as pytree
 from polydl.errors import ArgumentError, OptionError, UnsupportedConstructError
 from polydl.torch.functional import folded, functional
 from polydl.torch.operators import is_known
+from polydl.torch.quiet import without_graphs
 
 _FLOATS = (torch.float16, torch.bfloat16, torch.float64)
 
@@ -77,7 +78,7 @@ def exported(model: torch.nn.Module, example: Arguments) -> Exported:
     """
     _check(model, example)
     try:
-        with torch.no_grad(), warnings.catch_warnings():
+        with torch.no_grad(), warnings.catch_warnings(), without_graphs():
             warnings.simplefilter("ignore")
             # PyTorch takes a tensor that comes twice as one input.
             positional, named = pytree.tree_map_only(
@@ -88,13 +89,13 @@ def exported(model: torch.nn.Module, example: Arguments) -> Exported:
         first = _first_line(error)
         _check_results(model, results_on(model, example))
         raise UnsupportedConstructError(
-            f"torch.export can't make a graph of {type(model).__name__}: {first}",
+            f"torch.export can't make a graph of {name_of(model)}: {first}",
             remedy='torch.compile(model, backend="polydl") takes its parts without control flow on data',
         ) from error
     signature = program.graph_signature
     if any(each.kind is not OutputKind.USER_OUTPUT for each in signature.output_specs):
         raise UnsupportedConstructError(
-            f"{type(model).__name__} changes its parameters, buffers or inputs, or a part of it is in training mode",
+            f"{name_of(model)} changes its parameters, buffers or inputs, or a part of it is in training mode",
             remedy="use a model that only reads them, and call its eval()",
         )
     places = {**signature.inputs_to_parameters, **signature.inputs_to_buffers}
@@ -124,10 +125,10 @@ def _check(model: torch.nn.Module, example: Arguments) -> None:
             what = f"its part {name} is" if name else "the model is"
             raise OptionError(f"{what} in training mode", remedy="call model.eval() first")
     for name, tensor in (*model.named_parameters(), *model.named_buffers()):
-        _check_tensor(f"{name} of the model", tensor)
+        check_tensor(f"{name} of the model", tensor)
     for number, value in enumerate(example.leaves):
         if isinstance(value, torch.Tensor):
-            _check_tensor(f"example input {number}", value)
+            check_tensor(f"example input {number}", value)
 
 
 def results_on(model: torch.nn.Module, example: Arguments) -> Any:
@@ -142,7 +143,7 @@ def results_on(model: torch.nn.Module, example: Arguments) -> Any:
             return trial(*example.positional, **example.named)
     except Exception as error:
         raise ArgumentError(
-            f"{type(model).__name__} fails on the example inputs: {_first_line(error)}",
+            f"{name_of(model)} fails on the example inputs: {_first_line(error)}",
             remedy="pass inputs that the model takes",
         ) from error
 
@@ -152,7 +153,7 @@ def _check_results(model: torch.nn.Module, results: Any) -> None:
     known = (torch.Tensor, int, float, complex, str, type(None))
     for each in pytree.tree_leaves(results):
         if not isinstance(each, known):
-            text = f"{type(model).__name__} returns a value of type {type(each).__name__}, unknown to torch.export"
+            text = f"{name_of(model)} returns a value of type {type(each).__name__}, unknown to torch.export"
             remedy = "return tuples, lists or dictionaries, or register the type: torch.export.register_dataclass"
             raise UnsupportedConstructError(text, remedy=remedy)
 
@@ -161,7 +162,13 @@ def _first_line(error: Exception) -> str:
     return str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
 
 
-def _check_tensor(name: str, tensor: torch.Tensor) -> None:
+def name_of(model: torch.nn.Module) -> str:
+    """What messages call a model: its class, unless it names itself otherwise."""
+    return str(model._get_name())
+
+
+def check_tensor(name: str, tensor: torch.Tensor) -> None:
+    """Raises OptionError, which names the tensor so, for one that no kernel takes, whatever reads it."""
     if tensor.device.type != "cpu":
         raise OptionError(f"{name} is on the device {tensor.device}", remedy='move it with .to("cpu")')
     if tensor.layout != torch.strided:

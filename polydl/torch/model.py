@@ -15,7 +15,9 @@ from typing import Any, Never, SupportsIndex
 import torch
 from torch.utils import _pytree as pytree
 
+from polydl.arguments import of_type, require_callable, truth_of
 from polydl.emission.emit import own_directory
+from polydl.emitted_names import Naming
 from polydl.errors import ArgumentError, ExecutionError, OptionError, ResourceError
 from polydl.ir.numerics import DEFAULT_NUMERICS, Numerics
 from polydl.machine import Machine
@@ -197,6 +199,7 @@ def optimize(
     example_inputs: Sequence[Any] | torch.Tensor = (),
     *,
     example_keywords: Mapping[str, Any] | None = None,
+    name: str = "model",
     threads: int | None = None,
     budget: str | None = None,
     numerics: Numerics = DEFAULT_NUMERICS,
@@ -208,18 +211,19 @@ def optimize(
 ) -> OptimizedModel:
     """A model's kernels for inputs like the examples, on ``threads`` threads (by default, all).
 
-    ``example_inputs`` are those by position, a single tensor or several, ``example_keywords`` those by name.
-    ``budget``, ``numerics``, ``fewer_products`` and ``records`` are those of ``polydl.optimize``, for each distinct
-    operator. With ``element="bfloat16"``, weights of products and what kernels pass on to others are rounded to that
-    type, as within ``torch.autocast``, but where floats are faster; inputs, results and sums stay floats. Weights are
-    those of now: later changes to the model have no effect. With ``compare``, each operator is also timed in PyTorch,
-    in float, and stays there if that is faster and makes the whole model faster; with ``records``, that is measured
-    once. ``progress`` is told how many of the distinct operators are ready, and of how many.
+    ``example_inputs`` are those by position, a single tensor or several, ``example_keywords`` those by name. ``name``
+    is that of the C function that ``save`` writes. ``budget``, ``numerics``, ``fewer_products`` and ``records`` are
+    those of ``polydl.optimize``, for each distinct operator. With ``element="bfloat16"``, weights of products and what
+    kernels pass on to others are rounded to that type, as within ``torch.autocast``, but where floats are faster;
+    inputs, results and sums stay floats. Weights are those of now: later changes to the model have no effect. With
+    ``compare``, each operator is also timed in PyTorch, in float, and stays there if that is faster and makes the whole
+    model faster; with ``records``, that is measured once. ``progress`` is told how many of the distinct operators are
+    ready, and of how many.
 
-    Raises OptionError for an option that is not valid, within ``torch.autocast``, and for a model in training mode, of
-    another type than float or on another device, ArgumentError for examples that it fails on,
-    UnsupportedConstructError for one that PyTorch can't export, and ExecutionError if the results are others. Operators
-    that are not understood stay PyTorch's.
+    Raises OptionError for an option that is not valid, such as a name that C can't have, within ``torch.autocast``, and
+    for a model in training mode, of another type than float or on another device, ArgumentError for examples that it
+    fails on, UnsupportedConstructError for one that PyTorch can't export, and ExecutionError if the results are others.
+    Operators that are not understood stay PyTorch's.
     """
     if not isinstance(model, torch.nn.Module):
         raise OptionError(
@@ -227,11 +231,13 @@ def optimize(
         )
     if isinstance(model, torch.jit.ScriptModule):
         raise OptionError("the model is one of TorchScript", remedy="pass the Module that it was made from")
+    function = Naming(of_type("name", name, str, remedy="pass a C identifier")).of("model")
+    truth_of("compare", compare)
+    require_callable("progress", progress)
     value_type = value_type_named(element)
     options = KernelOptions(budget=budget, numerics=numerics, fewer_products=fewer_products, records=records)
     signature = inspect.signature(model.forward)
-    given = (example_inputs,) if isinstance(example_inputs, torch.Tensor) else tuple(example_inputs)
-    example = Arguments.bound(signature, given, example_keywords or {})
+    example = Arguments.bound(signature, *_examples(example_inputs, example_keywords))
     machine = Machine.detect(threads=threads)
     program = exported(model, example)
     cold = constants_are_cold(sum(each.numel() for each in program.parameters.values()), value_type, machine)
@@ -252,7 +258,8 @@ def optimize(
 
     def assembled(decision: TimingVerdict) -> OptimizedModel:
         steps = parts(decision.kept) if decision.kept else plain
-        return _assembled(signature, example, program, steps, known.of(_nests(steps)), decision, machine.threads)
+        kernels = known.of(_nests(steps))
+        return _assembled(signature, example, program, steps, kernels, decision, function, machine.threads)
 
     if not compare:
         return _right(model, example, assembled(TimingVerdict({}, {})), value_type)
@@ -269,6 +276,20 @@ def optimize(
         except ResourceError as error:
             warnings.warn(f"the next time compares with PyTorch again: {error}", stacklevel=2)
     return fast
+
+
+def _examples(inputs: Any, keywords: Any) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+    """Examples by position and by name. Raises OptionError for what is no list, or no mapping."""
+    if isinstance(inputs, torch.Tensor):
+        inputs = (inputs,)
+    if isinstance(inputs, str) or not isinstance(inputs, Sequence):
+        text = f"example_inputs is of type {type(inputs).__name__}, neither a tensor nor a list"
+        raise OptionError(text, remedy="pass a list of the inputs in their order, and others as example_keywords")
+    names = {} if keywords is None else keywords
+    if not isinstance(names, Mapping) or not all(isinstance(each, str) for each in names):
+        text = f"example_keywords is of type {type(keywords).__name__}, no mapping of names to inputs"
+        raise OptionError(text, remedy='pass a dictionary, such as {"mask": mask}')
+    return tuple(inputs), names
 
 
 def _decided(
@@ -329,6 +350,7 @@ def _assembled(
     steps: Sequence[Segment | Kept],
     kernels: Mapping[OperatorNest, OperatorKernel],
     decision: TimingVerdict,
+    name: str,
     threads: int,
 ) -> OptimizedModel:
     running: list[NativeStep | ForeignStep] = []
@@ -340,7 +362,7 @@ def _assembled(
             running.append(ForeignStep(step.node))
             continue
         folder = own_directory()
-        write_program(lowered[number], kernels, folder, threads=threads)
+        write_program(lowered[number], kernels, folder, name=name, threads=threads)
         programs.append(LoadedModel(folder))
         folders.append(folder)
         inputs, outputs = (tuple(node.name for node in nodes) for nodes in (step.inputs, step.outputs))
