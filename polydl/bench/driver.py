@@ -5,12 +5,14 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import version
+from math import inf
 from pathlib import Path
 
 from polydl.bench.peers.compilers import COMPILERS, CompilerPeer
 from polydl.bench.peers.kinds import KINDS, MissingPeerError, PeerKind, PeerSetting, Weights
+from polydl.bench.peers.pluto import Translation, UntranslatedError
 from polydl.bench.polybench import DEFAULT_DATASET, Dataset, SuiteProgram, is_of_polybench, is_program, program
 from polydl.bench.ratios import Document
 from polydl.bench.results import SCHEMA
@@ -22,7 +24,7 @@ from polydl.ir.measurement import Measurement
 from polydl.machine import Machine
 from polydl.optimization.optimize import optimize
 from polydl.optimization.optimized import Optimization
-from polydl.optimization.peers import PeerComparison, compare_with_peers
+from polydl.optimization.peers import PeerComparison, compare_with_peers, tried_kernels
 from polydl.optimization.shards import Shard
 from polydl.pipeline import ProgressCallback
 from polydl.plan.rewrite_steps import has_fewer_products
@@ -225,19 +227,43 @@ class _Run:
             wanted.path, wanted.name, wanted.function, wanted.defines, wanted.include_directories, wanted.init
         )
         builds: list[tuple[KernelSource, Toolchain]] = []
+        ways: dict[str, str] = {}
         peers: Document = {}
         for compiler in self.peers.compilers:
             try:
-                builds.append((compiler.kernel(optimization), compiler.toolchain()))
-            except AnalysisError as error:
+                translation = self._fastest(optimization, compiler)
+            except (AnalysisError, UntranslatedError) as error:
                 peers[compiler.name] = _peer(False, "", Measurement(compiler.name, "unsupported", message=str(error)))
+            else:
+                builds.append((translation.kernel, compiler.toolchain()))
+                ways[compiler.name] = translation.way
         compared = self._compared(optimization, wanted.name, builds=builds)
         for (kernel, toolchain), measurement in zip(builds, compared.builds, strict=True):
             flags = [flag for flag in kernel.compile_flags if not flag.startswith("-I")]
             words = " ".join((toolchain.kind, toolchain.version, *toolchain.flags, *flags))
             timing = _peer(False, "", measurement)
-            peers[kernel.id] = {**timing, "note": "; ".join(filter(None, (words, timing["note"])))}
+            peers[kernel.id] = {**timing, "note": "; ".join(filter(None, (words, ways[kernel.id], timing["note"])))}
         return {**_result(optimization, compared), "flops": optimization.scop.flops, "peers": peers}
+
+    def _fastest(self, optimization: Optimization, compiler: CompilerPeer) -> Translation:
+        """What a compiler makes of the nest in the way that is the fastest here, of those with right results."""
+        translations = compiler.translations(optimization)
+        if len(translations) == 1:
+            return translations[0]
+        measurements = tried_kernels(
+            optimization,
+            [each.kernel for each in translations],
+            compiler.toolchain(),
+            timeout_seconds=self.settings.timeout_seconds,
+            seed=self.settings.seed,
+            cold=self.settings.cold,
+            progress=self.progress,
+        )
+        times = [inf if each.seconds_median is None else each.seconds_median for each in measurements]
+        fastest = translations[times.index(min(times))]
+        failed = sum(each.status != "ok" for each in measurements)
+        said = f"{fastest.way}, the fastest of {len(translations)}" if min(times) < inf else fastest.way
+        return replace(fastest, way=f"{said}, {failed} of which failed" if 0 < failed < len(translations) else said)
 
     def _optimized(
         self,

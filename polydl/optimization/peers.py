@@ -23,6 +23,10 @@ from polydl.plan.rewrite_steps import has_fewer_products
 from polydl.records.resume import book_of
 from polydl.system.files import temporary_directory
 
+# For choosing one of several kernels, which is then measured anew.
+_TRIAL_ROUNDS = 3
+_TRIAL_SECONDS = 20.0
+
 if TYPE_CHECKING:
     from polydl.optimization.optimized import Optimization
     from polydl.outcome.tried import Tried
@@ -129,3 +133,40 @@ def compare_with_peers(
         builds=tuple(measured[count:end]),
         plain=None if result.plain is None else replace(result.plain, measurement=measured[end], record=None),
     )
+
+
+def tried_kernels(
+    result: Optimization,
+    kernels: Sequence[KernelSource],
+    toolchain: Toolchain,
+    *,
+    timeout_seconds: float = 60.0,
+    seed: int = 0,
+    cold: bool = False,
+    progress: ProgressCallback | None = None,
+) -> tuple[Measurement, ...]:
+    """Verify and time kernels for the nest of an optimization in a few rounds: enough to choose one of them.
+
+    Measurements are in the order of the kernels, whose ids may be the same. No record is kept. Raises ExecutionError
+    if nothing was run in the optimization.
+    """
+    if result.toolchain is None:
+        raise ExecutionError("there is no nest that ran", remedy="optimize with run=True first")
+    numbered = [replace(kernel, id=f"{kernel.id}-{number}") for number, kernel in enumerate(kernels)]
+    executor: Executor = registry.load("executors", "local")
+    policy = TimingPolicy(
+        rounds=_TRIAL_ROUNDS, budget_seconds=_TRIAL_SECONDS, timeout_seconds=timeout_seconds, cold=cold
+    )
+    with temporary_directory() as directory:
+        (reference,) = executor.build([original(result.scop)], result.toolchain, directory)
+        measured = executor.measure(
+            executor.build(numbered, toolchain, directory, progress=relayed(progress)),
+            reference,
+            result.scop,
+            threads=result.machine.threads,
+            policy=policy,
+            seed=seed,
+            progress=relayed(progress),
+            most_error=most_error(result.numerics),
+        )
+    return tuple(measured[1:])

@@ -1,7 +1,7 @@
 """Compilers as peers for the nest of any C file: each is verified and timed as a candidate is.
 
 ``gcc``, ``clang`` and ``polly`` translate the file as it is. ``pluto-like`` is what isl's scheduler, an implementation
-of Pluto's algorithm, makes of the nest in tiles of 32, without any search.
+of Pluto's algorithm, makes of the nest in tiles of 32, without any search. ``pluto`` is Pluto itself, in several ways.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from polydl.bench.peers import pluto
 from polydl.bench.peers.kinds import MissingPeerError
+from polydl.bench.peers.pluto import Translation
 from polydl.codegen.original import original
 from polydl.errors import MissingComponentError, OptionError
 from polydl.execute.toolchain import Toolchain
@@ -44,8 +46,8 @@ class CompilerPeer:
     remedy: str
     #: the compiler if it is installed and works; raises OptionError or MissingComponentError
     find: Callable[[], Toolchain]
-    #: the nest of an optimization as this compiler gets it
-    source: Callable[[Optimization], KernelSource]
+    #: the nest of an optimization as this compiler gets it, in each way that is tried
+    translate: Callable[[Optimization], tuple[Translation, ...]]
 
     def toolchain(self) -> Toolchain:
         """The compiler. Raises MissingPeerError."""
@@ -54,9 +56,16 @@ class CompilerPeer:
         except (OptionError, MissingComponentError) as error:
             raise MissingPeerError(error.message, self.remedy) from None
 
-    def kernel(self, result: Optimization) -> KernelSource:
-        """The nest, with the peer's name as its id. Raises AnalysisError where isl finds no schedule in time."""
-        return replace(self.source(result), id=self.name)
+    def translations(self, result: Optimization) -> tuple[Translation, ...]:
+        """The nest, with the peer's name as its id, once for each way of this peer.
+
+        Raises AnalysisError where isl finds no schedule in time, UntranslatedError where the peer makes nothing of it.
+        """
+        return tuple(replace(each, kernel=replace(each.kernel, id=self.name)) for each in self.translate(result))
+
+
+def _one_way(source: Callable[[Optimization], KernelSource]) -> Callable[[Optimization], tuple[Translation, ...]]:
+    return lambda result: (Translation(source(result)),)
 
 
 def _plain(result: Optimization) -> KernelSource:
@@ -112,9 +121,10 @@ def _accepts(path: Path, flags: tuple[str, ...]) -> bool:
 
 
 _PEERS = (
-    CompilerPeer("gcc", "apt-get install -y gcc libc6-dev", lambda: Toolchain.find("gcc"), _plain),
-    CompilerPeer("clang", "apt-get install -y clang libomp-dev", lambda: Toolchain.find("clang"), _plain),
-    CompilerPeer("polly", "apt-get install -y clang libomp-dev", _polly, _for_polly),
-    CompilerPeer("pluto-like", "apt-get install -y gcc libc6-dev", Toolchain.find, _scheduled),
+    CompilerPeer("gcc", "apt-get install -y gcc libc6-dev", lambda: Toolchain.find("gcc"), _one_way(_plain)),
+    CompilerPeer("clang", "apt-get install -y clang libomp-dev", lambda: Toolchain.find("clang"), _one_way(_plain)),
+    CompilerPeer("polly", "apt-get install -y clang libomp-dev", _polly, _one_way(_for_polly)),
+    CompilerPeer("pluto-like", "apt-get install -y gcc libc6-dev", Toolchain.find, _one_way(_scheduled)),
+    CompilerPeer("pluto", pluto.REMEDY, pluto.toolchain, pluto.translations),
 )
 COMPILERS = {peer.name: peer for peer in _PEERS}
