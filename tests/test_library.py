@@ -17,7 +17,7 @@ from polydl.execute.toolchain import Toolchain
 from polydl.libraries import build, candidates
 from polydl.libraries.blocking import packings
 from polydl.libraries.decision import choose
-from polydl.libraries.held_out import held_out
+from polydl.libraries.held_out import held_out, picks
 from polydl.system.files import write_together
 
 pytestmark = pytest.mark.usefixtures("second_level")
@@ -95,6 +95,9 @@ def test_a_library_is_emitted_and_a_second_run_measures_nothing(
     (beside,) = held_out(first, [{"M": 21, "N": 33, "K": 19}], top_k=1, records=tmp_path / "records")
     assert beside.chosen == first.chosen(M=21, N=33, K=19)
     assert beside.slowdown == beside.seconds / beside.tuned_seconds > 0
+    measured = picks(first, {"M": 21, "N": 33, "K": 19}, 4)
+    assert 0 < len(measured.expected) <= 4
+    assert min(measured.seconds, measured.original_seconds, *filter(None, measured.expected)) > 0
 
     from polydl.execute.local import LocalExecutor
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from polydl.errors import ExecutionError
 from polydl.ir.measurement import Sample
+from polydl.libraries.candidates import proved
 from polydl.libraries.measuring import ShapeMeasuring, medians
 from polydl.libraries.shapes import Shape
-from polydl.libraries.unit import ORIGINAL
+from polydl.libraries.unit import ORIGINAL, alone
 from polydl.optimization.optimize import optimize
 from polydl.pipeline import ProgressCallback, Stage
 from polydl.system.files import temporary_directory
@@ -39,6 +40,51 @@ class HeldOut:
     def slowdown(self) -> float:
         """How many times as long as the kernel for this very shape the library takes."""
         return self.seconds / self.tuned_seconds
+
+
+@dataclass(frozen=True)
+class Picks:
+    """Seconds of what a library's model expects to be fastest at a shape, measured beside the library's function."""
+
+    #: the shape
+    shape: Shape
+    #: of the library's function, its decision included
+    seconds: float
+    #: of the nest as it was written
+    original_seconds: float
+    #: of each configuration that is legal at all sizes of the ranges, the one expected to be fastest first; None for
+    #: one that failed
+    expected: tuple[float | None, ...]
+
+
+def picks(library: Library, shape: Shape, most: int = 100) -> Picks:
+    """Measure the ``most`` configurations that the library's model expects to be fastest at a shape.
+
+    ISAAC compares its first pick with the best of 10 and of 100 so (Tillet and Cox, SC 2017). Raises ExecutionError if
+    the library fails or is wrong at the shape.
+    """
+    machine, nest, product = library.machine, library.nest, library.product
+    selected = [] if library.model is None else library.model.fastest(shape, most)
+    kernels = proved(nest, product, [each.kernel for each in selected if each.kernel is not None], machine)
+    sources = [alone(nest, product, kernel, machine) for kernel in kernels]
+    scop = library.read(shape)
+    with (
+        temporary_directory() as directory,
+        ShapeMeasuring(
+            machine, library.toolchain, directory, seed=library.settings.seed, records=False,
+            timeout_seconds=library.settings.timeout_seconds, shared_for=[scop],
+        ) as measuring,
+    ):  # fmt: skip
+        times = measuring.times(scop, [library.kernel, *sources])
+    if library.kernel.id not in times:
+        raise _failed(shape)
+    expected = tuple(times.get(kernel.id) for kernel in kernels)
+    return Picks(shape, times[library.kernel.id], times[ORIGINAL], expected)
+
+
+def _failed(shape: Shape) -> ExecutionError:
+    sizes = ", ".join(f"{name}={size}" for name, size in shape.items())
+    return ExecutionError(f"the library fails or is wrong at {sizes}", remedy="report it together with the C file")
 
 
 def held_out(
@@ -74,10 +120,7 @@ def held_out(
                 measured = measuring.measurements(scop, [library.kernel, *([winner] if winner is not None else [])])
             times = medians(measured)
             if library.kernel.id not in times:
-                raise ExecutionError(
-                    f"the library fails or is wrong at {', '.join(f'{name}={size}' for name, size in shape.items())}",
-                    remedy="report it together with the C file",
-                )
+                raise _failed(shape)
             best = min(times.keys() - {library.kernel.id}, key=lambda name: times[name])
             three = (library.kernel.id, best, ORIGINAL)
             whole, tuned_seconds, plain = (times[name] for name in three)
