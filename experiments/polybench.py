@@ -71,7 +71,7 @@ def tables(document: Mapping[str, Any]) -> Iterator[str]:
     """
     results: Mapping[str, Mapping[str, Any]] = document["results"]
     peers = [peer for peer in PEERS if peer in document["settings"]["peers"] and peer not in document["missing"]]
-    rows = [_row(name.removeprefix("polybench_"), result, peers) for name, result in results.items()]
+    rows = [_row(Path(name).stem.removeprefix("polybench_"), result, peers) for name, result in results.items()]
     heads = ("program", "polydl", *peers, "best of them", "what won", "first pick", "answer")
     yield from markdown(heads, rows)
     yield ""

@@ -127,3 +127,13 @@ def test_results_are_right(tmp_path: Path, text: str) -> None:
     assert tried.measurement.status == "ok", tried.measurement.message
     assert result.exactness is not None
     assert result.exactness.verdict != "differs"
+
+
+def test_statements_without_loops_beside_it_change_nothing(tmp_path: Path) -> None:
+    """A correlation sets its last element of the diagonal behind all loops."""
+    nest = parse(tmp_path, f"{LOWER.rstrip().removesuffix('}')}  c[0][47] = 1;\n}}\n")
+    assert [statement.depth for statement in nest.statements] == [3, 0]
+    cut = rewritten(nest, (CutTriangle("S0", "i", "j", 12),)).scop
+    assert cut.statements[-1].name == "S1"
+    space = pipeline.space_on(nest, MACHINE, microkernel="c")
+    assert any(isinstance(step, CutTriangle) for each in space.alternatives for step in each.rewrites)

@@ -18,7 +18,6 @@ from polydl.match.product import NoMatch, match
 from polydl.microkernels.plain_c import PLAIN_C
 from polydl.plan.apply import Applied, apply
 from polydl.plan.rewriting import rewritten
-from polydl.poly.dependences import dependences
 from polydl.rewrite_contract import Request
 from polydl.variants.rewrites.materialize import Materialize
 from polydl.variants.rewrites.reschedule import RESCHEDULE, Reschedule
@@ -57,7 +56,20 @@ void f(double A[100][100]) {
 #pragma endscop
 }
 """
-FACTORIZATIONS = {"lu": LU, "cholesky": CHOLESKY}
+# Its loops can be tiled as they are, but each row of B is read by those before it until it is written.
+TRMM = """
+void f(double B[100][120], const double A[100][100], double alpha) {
+#pragma scop
+  for (int i = 0; i < 100; i++)
+    for (int j = 0; j < 120; j++) {
+      for (int k = i + 1; k < 100; k++)
+        B[i][j] += A[k][i] * B[k][j];
+      B[i][j] = alpha * B[i][j];
+    }
+#pragma endscop
+}
+"""
+FACTORIZATIONS = {"lu": LU, "cholesky": CHOLESKY, "trmm": TRMM}
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +80,8 @@ def scops(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Scop]:
 def proposed(scop: Scop, threads: int = 1) -> list[tuple[RewriteStep, ...]]:
     """The proposals with full tiles."""
     machine = machine_with(threads=threads, vector_bytes=32)
-    request = Request(scop=scop, statement=scop.statements[0], dependences=dependences(scop), machine=machine)
+    left = rewritten(scop, ())
+    request = Request(left.scop, left.scop.statements[0], left.dependences, machine)
     steps = [proposal.steps for proposal in RESCHEDULE.propose(request)]
     return [each for each in steps if isinstance(each[0], Reschedule) and each[0].separated]
 

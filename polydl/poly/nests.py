@@ -194,12 +194,13 @@ def distribute(scop: Scop, dependences: Sequence[Dependence]) -> tuple[Nest, ...
 
 
 def distributed(scop: Scop, nests: Sequence[Nest]) -> Scop | None:
-    """The scop with betas that run its nests one after the other; None if two of them share a loop or one has none."""
+    """The scop with betas that run its nests one after the other; None if two of them share a loop."""
     betas: dict[str, tuple[int, ...]] = {}
     for nest in nests:
-        if nest.depth or not nest.loops:
+        if nest.depth:
             return None
         for position, name in enumerate(nest.statements):
-            betas[name] = (nest.index, *(0,) * (len(nest.loops) - 1), position)
+            # A statement without loops is a nest of its own.
+            betas[name] = (nest.index, *(0,) * (len(nest.loops) - 1), position)[: len(nest.loops) + 1]
     statements = sorted((replace(s, betas=betas[s.name]) for s in scop.statements), key=lambda s: s.betas)
     return replace(scop, statements=tuple(statements))

@@ -109,7 +109,8 @@ class RescheduleRewrite:
     def propose(self, request: Request) -> Iterator[Proposal]:
         """The loops that isl finds for the statement and all that share its outermost loop, in tiles for the caches.
 
-        No such loops where the source's can be tiled as they are, or where only threads could gain by skewed ones.
+        No such loops where the source's can be tiled as they are, but for products in triangles, whose full tiles are
+        products of their own then; and none where only threads could gain by skewed ones.
         Where several statements accumulate into the same elements, in any order if sums may be reassociated, further
         loops are looked for that this allows. The outermost loops of the source stay as they are then: all that the
         statements share, or else fewer.
@@ -127,6 +128,9 @@ class RescheduleRewrite:
             band = permutable_band(scop, names, inside)
             if band is not None and (together or skews(band)):
                 yield from _in_tiles(request, contiguous_last(scop, band), inside)
+            elif band is not None and any(each.box is None for each in sharing):
+                # Tiles of the source's loops are plain loops where these bound each other.
+                yield from _products_in_tiles(request, contiguous_last(scop, band))
             free = {d for d in inside if request.reassociate and in_any_order(scop, d)}
             if all(d.source == d.target for d in free):
                 return
@@ -186,13 +190,23 @@ def _in_tiles(request: Request, band: Band, dependences: Sequence[Dependence]) -
             continue
         for sizes in tile_sizes(scop, members, way.rows, way.permutable, request.machine):
             yield Proposal((replace(step, sizes=sizes),), for_microkernel=False)
+    yield from _products_in_tiles(request, band)
+
+
+def _products_in_tiles(request: Request, band: Band) -> Iterator[Proposal]:
+    """The loops of a band in tiles that products fill, full ones apart from partial ones."""
+    scop = request.scop
+    members = [scop.statement(name) for name in band.statements]
+    untiled = Reschedule(
+        band.statements, loop_names(members, band.rows), numbers_of(band), (), request.machine.threads > 1
+    )
     for sizes, products in product_tiles(scop, members, band):
         operands_first = (
             Materialize(name, operand.access.array)
             for name in products
             for operand in operands(scop, scop.statement(name))
         )
-        full_tiles = replace(untiled[band], sizes=sizes, separated=products)
+        full_tiles = replace(untiled, sizes=sizes, separated=products)
         yield Proposal((full_tiles, *operands_first), for_microkernel=False)
 
 
