@@ -442,3 +442,18 @@ def test_columns_whose_sums_share_places_in_caches_are_brought_together(tmp_path
     machine = replace(detected(threads=1), constants=sets)
     apart = pipeline.space_on(parse(tmp_path, STRIDED.format(columns=63, used=31)), machine)
     assert not any(isinstance(step, Gather) for each in apart.alternatives for step in each.rewrites)
+
+
+def test_nests_stay_in_order_where_the_outermost_loop_becomes_the_inner_one(tmp_path: Path) -> None:
+    source = """
+void f(float y[5][4], const float x[5][4], float z[7]) {
+#pragma scop
+  for (int i = 0; i < 7; i++) z[i] = 1;
+  for (int j = 0; j < 4; j++) for (int i = 0; i < 5; i++) y[i][j] = x[i][j];
+#pragma endscop
+}
+"""
+    base = separate(parse(tmp_path, source))
+    made = coalesce(base, Coalesce("S1", "i", "j"), dependences(base))
+    assert [statement.betas for statement in made.statements] == [(0, 0), (1, 0)]
+    assert made.statements[1].box == ((0, 19),)

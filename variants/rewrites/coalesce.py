@@ -234,7 +234,8 @@ def _coalesced(scop: Scop, statement: Statement, coalescing: _Coalescing, views:
         iterators=iterators,
         domain=make_domain(statement.name, iterators, box),
         box=box,
-        betas=(*statement.betas[:inner], *statement.betas[inner + 1 :]),
+        # The inner loop's place in the body of the outer one. All are 0 where other loops stand between the two.
+        betas=(*statement.betas[: max(1, inner)], *statement.betas[max(1, inner) + 1 :]),
         directions=statement.directions[1:],
         accesses=tuple(accesses),
     )
