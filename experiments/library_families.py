@@ -302,6 +302,8 @@ def _taken(seconds: Sequence[float | None]) -> float:
 
 def _spread(factors: Sequence[float]) -> list[str]:
     finite = [factor for factor in factors if math.isfinite(factor)]
+    if not finite:
+        return ["none ran", ""]
     failed = f" ({len(factors) - len(finite)} failed)" if len(finite) < len(factors) else ""
     return [f"{geometric_mean(finite):.2f}{failed}", f"{max(finite):.2f}"]
 
