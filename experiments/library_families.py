@@ -7,9 +7,10 @@ beside PyTorch, and what the learned model picks.
 All run on one thread. At each held-out shape the library's function, the winner of an optimization for that shape alone
 and the plain nest are measured in turns (``polydl.libraries.held_out``), then the library's function and PyTorch's
 operator in turns: convolutions on rows of channels and on channels last, each on contiguous tensors. PyTorch's first
-call at a shape, which makes oneDNN's primitive, is told apart. At some shapes the configurations that the model expects
-to be fastest are measured as well, as ISAAC compares its first pick with the best of 10 and of 100 (Tillet and Cox, SC
-2017, section 6).
+call at a shape, which makes oneDNN's primitive, is told apart. Both are called from Python, and a call of a library's
+function takes longer for that than one of PyTorch's, so that small shapes say little of the code itself. At some shapes
+the configurations that the model expects to be fastest are measured as well, as ISAAC compares its first pick with the
+best of 10 and of 100 (Tillet and Cox, SC 2017, section 6).
 """
 
 from __future__ import annotations

@@ -44,10 +44,25 @@ def seed_of(value: Any) -> int:
 
 def seconds_of(name: str, value: Any) -> float:
     """A finite number of seconds, more than 0. Raises OptionError."""
-    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else 0.0
-    if not isfinite(number) or number <= 0:
+    number = _finite(value)
+    if number is None or number <= 0:
         raise OptionError(f"{name} is {value!r}", remedy="pass a number of seconds: more than 0, and finite")
     return number
+
+
+def factor_of(name: str, value: Any, *, remedy: str) -> float:
+    """A finite number of at least 1. Raises OptionError with the remedy."""
+    number = _finite(value)
+    if number is None or number < 1:
+        raise OptionError(f"{name} is {value!r}", remedy=remedy)
+    return number
+
+
+def _finite(value: Any) -> float | None:
+    """The number as a float; None for what is no finite number, such as True."""
+    if not isinstance(value, Real) or isinstance(value, bool) or not isfinite(value):
+        return None
+    return float(value)
 
 
 def truth_of(name: str, value: Any) -> bool:

@@ -12,7 +12,7 @@ from library_kernels import SMALL, library_of
 from symbolic_nests import product, symbolic
 
 from polydl.emission.replaced import check_replaced
-from polydl.errors import OptionError
+from polydl.errors import ExecutionError, OptionError, PolydlError, ResourceError
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.scop import SharedLoops
 from polydl.libraries.chosen import ChosenLibrary
@@ -158,6 +158,26 @@ def test_shapes_at_which_the_kernel_failed_have_no_point(tmp_path: Path) -> None
     pytest.importorskip("matplotlib")
     assert points(figure([1.0, inf, 1.2]), "slowdowns") == 2
     assert slowdown_plot([SHAPE], [inf], 1.1) is not None
+
+
+@pytest.mark.native
+@pytest.mark.parametrize(("error", "kept"), [(ResourceError("the disk is full"), True), (ExecutionError("gcc"), False)])
+def test_the_figure_of_an_earlier_library_goes_with_its_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: PolydlError, kept: bool
+) -> None:
+    """Where nothing could be written, the earlier library is whole; where nothing compiled, it is gone."""
+    library = fixed(tmp_path, {ORIGINAL: 2.0, "small": 1.0})
+    plot = tmp_path / "out" / "slowdown.svg"
+    plot.parent.mkdir()
+    plot.write_text("made by polydl")
+
+    def refused(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("polydl.libraries.emit.write_unit", refused)
+    with pytest.raises(type(error)):
+        emitted(library, plot.parent)
+    assert plot.exists() == kept
 
 
 def test_a_figure_that_a_person_drew_is_not_replaced(tmp_path: Path) -> None:

@@ -8,11 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from polydl.arguments import listed, of_type, require_callable, seconds_of, seed_of, whole
+from polydl.arguments import factor_of, listed, of_type, require_callable, seconds_of, seed_of, whole
 from polydl.emission.replaced import check_replaced
 from polydl.emitted_names import LIBRARY_FILE, Naming
 from polydl.errors import OptionError, UnknownSizeError, UnsupportedConstructError, UserError
@@ -133,7 +132,9 @@ def library(
         whole(each, value, 1) for each, value in (("max_kernels", max_kernels), ("shapes", shapes), ("top_k", top_k))
     )
     seed, timeout_seconds = seed_of(seed), seconds_of("timeout_seconds", timeout_seconds)
-    max_slowdown = _factor(max_slowdown)
+    max_slowdown = factor_of(
+        "max_slowdown", max_slowdown, remedy="pass a finite number of at least 1: 1.10 is 10 % slower than the fastest"
+    )
     for argument, text in (("name", name), ("prefix", prefix)):
         of_type(argument, text, str, remedy="pass a text, or leave it out")
     if compiler is not None:
@@ -215,17 +216,6 @@ def library(
                 measured = replace(measured, shapes=(*measured.shapes, shape), times=(*measured.times, here))
                 tell("doubt", number, len(more))
     return chosen_library(nest, product, target, toolchain, measured, settings, read, exported, out)
-
-
-def _factor(value: Any) -> float:
-    """What ``max_slowdown`` is. Raises OptionError for no finite number of at least 1."""
-    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else 0.0
-    if not math.isfinite(number) or number < 1:
-        raise OptionError(
-            f"max_slowdown is {value!r}",
-            remedy="pass a finite number of at least 1: 1.10 is 10 % slower than the fastest",
-        )
-    return number
 
 
 def _check_folder(out: Any) -> None:

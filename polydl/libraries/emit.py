@@ -15,6 +15,7 @@ from typing import Any
 from polydl.codegen.tvm_ffi import ForeignCall, foreign_call
 from polydl.emission.emit import EmittedFiles, head_comment, own_directory, processor_clause, tensors_clause, write_unit
 from polydl.emitted_names import LIBRARY_FILE, SLOWDOWN_FILE, FileKind, emitted_names
+from polydl.errors import ExecutionError
 from polydl.ir.counts import counted
 from polydl.ir.interface import Clause, Interface
 from polydl.ir.kernel import KernelSource
@@ -45,12 +46,17 @@ def emitted(library: ChosenLibrary, directory: Path | None) -> EmittedFiles:
     contents = _interface(library, code, foreign)
     manifest = json.dumps(library_document(library), indent=1) + "\n"
     plot = folder / SLOWDOWN_FILE
-    # As the manifest, it would be that of an earlier library if there is none of this one.
-    plot.unlink(missing_ok=True)
-    files = write_unit(code, contents, _head(library, code, names), library.toolchain, names, MANIFEST, manifest)
-    paths = {**files.paths, "manifest": folder / MANIFEST[0]}
     drawn = slowdown_plot(library.shapes, library.slowdowns, library.settings.max_slowdown)
-    if drawn is not None:
+    try:
+        files = write_unit(code, contents, _head(library, code, names), library.toolchain, names, MANIFEST, manifest)
+    except ExecutionError:
+        # As the manifest, it would be that of an earlier library.
+        plot.unlink(missing_ok=True)
+        raise
+    paths = {**files.paths, "manifest": folder / MANIFEST[0]}
+    if drawn is None:
+        plot.unlink(missing_ok=True)
+    else:
         write_atomically(plot, drawn)
         paths["plot"] = plot
     return replace(files, paths=paths)

@@ -203,7 +203,7 @@ def _coalesced(scop: Scop, statement: Statement, coalescing: _Coalescing, views:
     outer, inner = coalescing.pairs[statement.name]
     merged = coalescing.merged
     assert statement.box is not None
-    if not (_alone_inside(scop, statement, coalescing) or _share_all(scop, statement, coalescing)):
+    if not _is_alone(scop, statement, coalescing):
         raise IllegalVariantError(f"{statement.name} shares some of its loops with another statement")
     length = statement.box[inner][1] + 1
     kept = [index for index in range(statement.depth) if index != inner]
@@ -241,26 +241,22 @@ def _coalesced(scop: Scop, statement: Statement, coalescing: _Coalescing, views:
     )
 
 
-def _share_all(scop: Scop, statement: Statement, coalescing: _Coalescing) -> bool:
-    """Whether all statements inside of a statement's outermost loop share all of their loops, the pair with it."""
-    pair = coalescing.pairs[statement.name]
-    beside = [other for other in scop.statements if other.betas[0] == statement.betas[0]]
-    return not any(statement.betas[1:-1]) and all(
-        (other.iterators, other.betas[:-1]) == (statement.iterators, statement.betas[:-1])
-        and coalescing.pairs.get(other.name) == pair
-        for other in beside
-    )
+def _is_alone(scop: Scop, statement: Statement, coalescing: _Coalescing) -> bool:
+    """Whether nothing but the inner loop of a statement's pair is inside the outer one, with other such statements.
 
-
-def _alone_inside(scop: Scop, statement: Statement, coalescing: _Coalescing) -> bool:
-    """Whether nothing but the inner loop of a statement's pair is inside the outer one, with other such statements."""
+    Where other loops stand between the two, all inside of the outermost loop must share all loops.
+    """
     outer, inner = pair = coalescing.pairs[statement.name]
-    beside = [other for other in scop.statements if other.betas[:inner] == statement.betas[:inner]]
-    return inner == outer + 1 and all(
-        (other.iterators[: inner + 1], other.betas[: inner + 1])
-        == (statement.iterators[: inner + 1], statement.betas[: inner + 1])
-        and coalescing.pairs.get(other.name) == pair
-        for other in beside
+    adjacent = inner == outer + 1
+    shared = inner if adjacent else 1
+    beside = [other for other in scop.statements if other.betas[:shared] == statement.betas[:shared]]
+
+    def loops(one: Statement) -> tuple[tuple[str, ...], tuple[int, ...]]:
+        last = inner + 1 if adjacent else one.depth
+        return one.iterators[:last], one.betas[:last]
+
+    return (adjacent or not any(statement.betas[1:-1])) and all(
+        loops(other) == loops(statement) and coalescing.pairs.get(other.name) == pair for other in beside
     )
 
 

@@ -175,11 +175,7 @@ def _in_tiles(request: Request, band: Band, dependences: Sequence[Dependence]) -
     scop = request.scop
     members = [scop.statement(name) for name in band.statements]
     wavefront = request.machine.threads > 1
-    untiled = {
-        way: Reschedule(way.statements, loop_names(members, way.rows), numbers_of(way), (), wavefront)
-        for way in (band, *by_diagonals(band, dependences))
-    }
-    for way, step in untiled.items():
+    for way in (band, *by_diagonals(band, dependences)):
         # What stays in the first cache from one time step to the next anyway gains nothing by tiles of time.
         if (
             way is band
@@ -189,7 +185,7 @@ def _in_tiles(request: Request, band: Band, dependences: Sequence[Dependence]) -
         ):
             continue
         for sizes in tile_sizes(scop, members, way.rows, way.permutable, request.machine):
-            yield Proposal((replace(step, sizes=sizes),), for_microkernel=False)
+            yield Proposal((_in_loops_of(request, way, sizes),), for_microkernel=False)
     yield from _products_in_tiles(request, band)
 
 
@@ -197,17 +193,20 @@ def _products_in_tiles(request: Request, band: Band) -> Iterator[Proposal]:
     """The loops of a band in tiles that products fill, full ones apart from partial ones."""
     scop = request.scop
     members = [scop.statement(name) for name in band.statements]
-    untiled = Reschedule(
-        band.statements, loop_names(members, band.rows), numbers_of(band), (), request.machine.threads > 1
-    )
     for sizes, products in product_tiles(scop, members, band):
         operands_first = (
             Materialize(name, operand.access.array)
             for name in products
             for operand in operands(scop, scop.statement(name))
         )
-        full_tiles = replace(untiled, sizes=sizes, separated=products)
+        full_tiles = replace(_in_loops_of(request, band, sizes), separated=products)
         yield Proposal((full_tiles, *operands_first), for_microkernel=False)
+
+
+def _in_loops_of(request: Request, band: Band, sizes: tuple[int, ...]) -> Reschedule:
+    """The step that runs the statements of a band in its loops, in tiles of these sizes."""
+    names = loop_names([request.scop.statement(name) for name in band.statements], band.rows)
+    return Reschedule(band.statements, names, numbers_of(band), sizes, request.machine.threads > 1)
 
 
 def reschedule(scop: Scop, step: Reschedule, known: Sequence[Dependence], *, reassociate: bool = True) -> Scop:

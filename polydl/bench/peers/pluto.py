@@ -138,7 +138,7 @@ def translations(result: Optimization) -> tuple[Translation, ...]:
                     Translation(replace(nest, c=_spliced(result.scop, code)), f"{name} {' '.join(way)}")
                     for code, way in codes.items()
                 )
-    raise UntranslatedError(next(iter(reasons)))
+    raise UntranslatedError(reasons[0])
 
 
 def _ways(threads: int) -> Iterator[tuple[str, ...]]:
@@ -171,8 +171,7 @@ def _given(scop: Scop, whole: bool, directory: Path) -> str:
     inside = _REGION.search(done.stdout)
     if done.returncode or inside is None:
         raise UnavailableError(f"{compiler} can't preprocess the nest: {_complaint(done.stderr)}")
-    text = done.stdout if whole else inside.group()
-    return text if whole else _VARIABLES.sub(lambda name: _USERS + name.group(), text) + "\n"
+    return done.stdout if whole else _VARIABLES.sub(lambda name: _USERS + name.group(), inside.group()) + "\n"
 
 
 def _translated(driver: Path, text: str, options: Sequence[str], folder: Path) -> str:
