@@ -1,5 +1,5 @@
-"""Libraries of convolutions and of attention at shapes that they were not made from: beside kernels for the very shape,
-beside PyTorch, and what the learned model picks.
+"""Libraries of convolutions, of attention and of its scores at shapes that they were not made from: beside kernels for
+the very shape, beside PyTorch, and what the learned model picks.
 
     python -m experiments.library_families measure convolution --out convolution.json.xz
     python -m experiments.library_families table convolution.json.xz
@@ -61,15 +61,14 @@ class Family:
     defines: Mapping[str, int]
 
 
-def _random(*extents: int) -> Any:
-    return np.random.default_rng(len(extents)).uniform(-1, 1, extents).astype(np.float32)
+def _random(seed: int, *extents: int) -> Any:
+    return np.random.default_rng(seed).uniform(-1, 1, extents).astype(np.float32)
 
 
 def _images(shape: Shape) -> dict[str, Any]:
     n, c, f, h, w = (shape[name] for name in "NCFHW")
-    return {
-        "out": np.zeros((n, f, h, w), np.float32), "in": _random(n, c, h + 2, w + 2), "filter": _random(f, c, 3, 3),
-    }  # fmt: skip
+    image, weights = _random(0, n, c, h + 2, w + 2), _random(1, f, c, 3, 3)
+    return {"out": np.zeros((n, f, h, w), np.float32), "in": image, "filter": weights}
 
 
 def _convolutions(arrays: Mapping[str, Any]) -> dict[str, Call]:
@@ -83,7 +82,7 @@ def _convolutions(arrays: Mapping[str, Any]) -> dict[str, Call]:
 
 def _sequences(shape: Shape) -> dict[str, Any]:
     h, s = shape["H"], shape["S"]
-    every = {name: _random(h, s, _DIMENSIONS) for name in ("query", "key", "value")}
+    every = {name: _random(seed, h, s, _DIMENSIONS) for seed, name in enumerate(("query", "key", "value"))}
     weights = np.zeros((h, s, s), np.float32)
     return {"out": np.zeros((h, s, _DIMENSIONS), np.float32), "weights": weights, **every, "scale": _DIMENSIONS**-0.5}
 
@@ -96,8 +95,25 @@ def _attention(arrays: Mapping[str, Any]) -> dict[str, Call]:
     return {"PyTorch": lambda: scaled_dot_product_attention(*every)[0]}
 
 
+def _heads(shape: Shape) -> dict[str, Any]:
+    h, s = shape["H"], shape["S"]
+    every = {name: _random(seed, h, s, _DIMENSIONS) for seed, name in enumerate(("query", "key"))}
+    return {"out": np.zeros((h, s, s), np.float32), **every}
+
+
+def _scores(arrays: Mapping[str, Any]) -> dict[str, Call]:
+    import torch
+
+    query, key = (torch.from_numpy(arrays[name]) for name in ("query", "key"))
+    result = torch.empty(arrays["out"].shape)
+    return {"PyTorch": lambda: torch.bmm(query, key.transpose(1, 2), out=result)}
+
+
 _DIMENSIONS = 64
 FAMILIES = {
+    "scores": Family(
+        "attention_scores_any.c", {"H": "1..16", "S": "1..4096"}, 5e9, _heads, _scores, {"D": _DIMENSIONS},
+    ),
     "convolution": Family(
         "conv_any.c", {"N": "1..16", "C": "64..512:64", "F": "64..512:64", "H": "7..224", "W": "7..224"}, 5e9,
         _images, _convolutions, {},

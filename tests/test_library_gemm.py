@@ -151,6 +151,26 @@ def test_a_size_is_an_integer(tmp_path: Path) -> None:
             function(M=size, N=7, K=6, lda=6, ldb=7, ldc=7)
 
 
+@pytest.mark.native
+def test_calls_with_other_sizes_are_told_from_those_before(tmp_path: Path) -> None:
+    function = compiled(symbolic(BLAS, tmp_path, (*RANGES, *LEADING)), tmp_path, {"none": SMALL}, 8)
+    a, b = (np.ones(shape, np.float32) for shape in ((9, 8), (8, 7)))
+    for kind in (int, np.int64):
+        for rows, terms in ((9, 8), (4, 8), (4, 3), (9, 8)):
+            c = np.zeros((9, 7), np.float32)
+            function(A=a, B=b, C=c, M=kind(rows), N=7, K=kind(terms), lda=8, ldb=7, ldc=7, alpha=1, beta=0)
+            assert (c[:rows] == terms).all()
+            assert not c[rows:].any()
+    with pytest.raises(ArgumentError, match="argument 'A' holds float64"):
+        function(A=a.astype(float), B=b, C=c, M=9, N=7, K=8, lda=8, ldb=7, ldc=7, alpha=1, beta=0)
+    # More sizes than are remembered.
+    for size in range(1, 100):
+        c = np.zeros((1, 7), np.float32)
+        function(A=np.ones((1, size), np.float32), B=np.ones((size, 7), np.float32), C=c, M=1, N=7, K=size, lda=size,
+                 ldb=7, ldc=7, alpha=1, beta=0)  # fmt: skip
+        assert (c == size).all()
+
+
 def scale(nest: SymbolicNest) -> str:
     form = symbolic_product(nest)
     assert form is not None

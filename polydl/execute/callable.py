@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import weakref
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 from numbers import Real
 from operator import index
 from pathlib import Path
@@ -107,6 +108,11 @@ class LoadedKernel:
         arrays = {**self._arrays, **self._globals}
         changed = [each for each in arrays if arrays[each].name in self._written]
         self._apart = [(each, other) for each in changed for other in arrays if each != other]
+        self._fixed = {
+            each.name: _scalar(each, None, self._arrays[each.name])
+            for each in self._parameters
+            if not each.is_pointer and each.value is not None
+        }
         releasing = Interface(self.name).release
         self._release = library[releasing] if hasattr(library, releasing) else None
         if self._release is not None:
@@ -208,7 +214,10 @@ class LoadedKernel:
             array = self._arrays[parameter.name]
             if parameter.is_pointer:
                 writes = array.name in self._written
-                values.append(_checked(parameter.name, arguments[parameter.name], array, writes).ctypes.data)
+                checked = _checked(parameter.name, arguments[parameter.name], array, writes)
+                values.append(checked.__array_interface__["data"][0])
+            elif parameter.name in self._fixed and parameter.name not in arguments:
+                values.append(self._fixed[parameter.name])
             else:
                 values.append(_scalar(parameter, arguments.get(parameter.name), array))
         return values
@@ -350,7 +359,16 @@ def _scalar(parameter: Parameter, value: Any, array: Array) -> Any:
             f"argument {parameter.name!r} is {number}, and the kernel was made for {parameter.value}",
             remedy="leave it out, or make a kernel for that value",
         )
-    limits = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
-    if not limits[0] <= number <= limits[1]:
-        raise ArgumentError(f"argument {parameter.name!r} is {number}", remedy=f"{limits[0]} to {limits[1]}")
+    least, most = _limits(dtype)
+    if not least <= number <= most:
+        raise ArgumentError(f"argument {parameter.name!r} is {number}", remedy=f"{least} to {most}")
     return number
+
+
+@cache
+def _limits(dtype: np.dtype[Any]) -> tuple[int, int]:
+    """The least and the greatest integer of a type."""
+    if dtype.kind == "b":
+        return 0, 1
+    information = np.iinfo(dtype)
+    return int(information.min), int(information.max)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from functools import cache, partial
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +22,6 @@ from polydl.libraries.candidates import proved, searched_kernels, usual_candidat
 from polydl.libraries.chosen import ChosenLibrary, LibrarySettings, MeasuredShapes
 from polydl.libraries.cover import smallest_cover
 from polydl.libraries.decision import fitted, kernels_of
-from polydl.libraries.doubtful import by_doubt
 from polydl.libraries.emit import emitted
 from polydl.libraries.kernel import Kernel
 from polydl.libraries.measuring import ShapeMeasuring
@@ -40,7 +37,16 @@ from polydl.libraries.ranges import (
     size_ranges,
 )
 from polydl.libraries.refine import measured_further, require_mapping
-from polydl.libraries.shapes import Shape, sampled_shapes
+from polydl.libraries.sampling import (
+    ShapeLimits,
+    ShapeReader,
+    in_doubt,
+    limits_of,
+    read_shapes,
+    timed_shape,
+    unreadable,
+)
+from polydl.libraries.shapes import Shape
 from polydl.libraries.symbolic import SymbolicNest, symbolic_nest
 from polydl.libraries.unit import ORIGINAL, alone
 from polydl.machine import Machine
@@ -55,14 +61,8 @@ DEFAULT_MAX_SLOWDOWN = 1.10
 DEFAULT_TOP_K = 3
 # Of the size of each range at which the nest is read.
 _PLACE = 8
-# A shape is measured if its operations take this part of the time limit at the processor's peak, and its arrays this
-# part of the memory: the source's own loops, measured beside the kernels, may reach a hundredth of the peak alone.
-_MOST_PEAK_PART, _MOST_MEMORY_PART = 1 / 1000, 1 / 8
-# Further shapes for each one that is optimized, of a part of the operations: the kernels that are in question after
-# the first measurements, and those that need none, are measured there for the decision between them.
-_FURTHER, _FURTHER_PART = 25, 1 / 8
-# Shapes for each optimized one at which the first decision is in doubt, and those that they are drawn from.
-_DOUBTFUL, _DRAWN = 4, 40
+# Of the machine's memory, what the arrays of a shape that is measured take at most.
+_MOST_MEMORY_PART = 1 / 8
 
 
 class Library(ChosenLibrary):
@@ -155,10 +155,12 @@ def library(
 
     with fork_server():
         nest = read_symbolic(read, sizes, leading)
-        taken = _read_shapes(read, sizes, target, shapes, seed, timeout_seconds)
+        toolchain = Toolchain.find(compiler)
+        reader = ShapeReader(nest, read)
+        limits = _limits(reader, target, toolchain, seed=seed, records=records, timeout_seconds=timeout_seconds)
+        taken = read_shapes(reader, limits, shapes, seed)
     product, usual = usual_candidates(nest, target)
     exported = Naming(name, prefix).of(nest.scop.function.name)
-    toolchain = Toolchain.find(compiler)
 
     def tell(stage: str, done: int, total: int = len(taken.sampled)) -> None:
         if progress is not None:
@@ -204,8 +206,7 @@ def library(
         if taken.further:
             with fork_server():
                 kept = _fast_enough(measured, settings)
-                drawn = sampled_shapes(sizes, _DRAWN * shapes, seed + 2)
-                more = _in_doubt(measured, kept, drawn, read, taken)
+                more = in_doubt(measured.shapes, measured.times, kept, reader, taken, seed)
             chosen, before = [code(candidates[name]) for name in kept], measured
             for number, (shape, scop) in enumerate(more, 1):
                 here = measuring.times(scop, chosen)
@@ -236,51 +237,27 @@ def _check_defines(defines: Mapping[str, str | int], sizes: Sequence[Size]) -> N
             )
 
 
-@dataclass(frozen=True)
-class _ReadShapes:
-    """The shapes that are measured, with the nest at each of them."""
-
-    #: those at which the nest is optimized
-    sampled: tuple[Shape, ...]
-    #: the nest at each of these, in their order
-    scops: tuple[Scop, ...]
-    #: those at which kernels are only measured
-    further: tuple[Shape, ...]
-    #: the nest at each of these, in their order
-    further_scops: tuple[Scop, ...]
-
-
-def _read_shapes(
-    read: Callable[[Shape], Scop],
-    sizes: Sequence[SizeRange],
+def _limits(
+    reader: ShapeReader,
     machine: Machine,
-    count: int,
+    toolchain: Toolchain,
+    *,
     seed: int,
+    records: str | Path | bool,
     timeout_seconds: float,
-) -> _ReadShapes:
-    """``count`` shapes of the ranges, drawn by a seed, and further ones, that take little time and memory."""
-    most_operations = 1e9 * machine.peak_gflops * timeout_seconds * _MOST_PEAK_PART
-    most_bytes = _MOST_MEMORY_PART * machine.memory_bytes
-
-    @cache
-    def scop_of(*values: int) -> Scop:
-        shape = {each.name: value for each, value in zip(sizes, values, strict=True)}
-        try:
-            return read(shape)
-        except UserError as error:
-            raise _unreadable(shape, error) from error
-
-    def measurable(shape: Shape, part: float = 1.0) -> bool:
-        scop = scop_of(*shape.values())
-        return scop.flops <= part * most_operations and scop.footprint <= part * most_bytes
-
-    sampled = sampled_shapes(sizes, count, seed, measurable)
-    smaller = partial(measurable, part=_FURTHER_PART)
-    any_smaller = smaller({each.name: each.low for each in sizes})
-    drawn = sampled_shapes(sizes, _FURTHER * count, seed + 1, smaller) if any_smaller else ()
-    further = tuple(shape for shape in drawn if shape not in sampled)
-    scops, further_scops = (tuple(scop_of(*shape.values()) for shape in some) for some in (sampled, further))
-    return _ReadShapes(sampled, scops, further, further_scops)
+) -> ShapeLimits:
+    """What a shape that is measured takes at most, by the time of the source's loops at one with few operations."""
+    shape = timed_shape(reader)
+    scop = reader.scop(shape)
+    with (
+        temporary_directory() as directory,
+        ShapeMeasuring(
+            machine, toolchain, directory, seed=seed, records=records, timeout_seconds=timeout_seconds,
+            shared_for=[scop],
+        ) as measuring,
+    ):  # fmt: skip
+        seconds = measuring.times(scop, [])[ORIGINAL]
+    return limits_of(reader.operations(shape), seconds, timeout_seconds, _MOST_MEMORY_PART * machine.memory_bytes)
 
 
 def _fastest(
@@ -301,33 +278,6 @@ def _fast_enough(measured: MeasuredShapes, settings: LibrarySettings) -> tuple[s
     times = measured.times
     everywhere = [identity for identity in measured.candidates if all(identity in at for at in times)]
     return smallest_cover(times, everywhere, settings.max_kernels, settings.max_slowdown, [ORIGINAL])
-
-
-def _in_doubt(
-    measured: MeasuredShapes,
-    kernels: Sequence[str],
-    drawn: Sequence[Shape],
-    read: Callable[[Shape], Scop],
-    taken: _ReadShapes,
-) -> list[tuple[Shape, Scop]]:
-    """Those of the drawn shapes at which a decision between kernels is most in doubt, with the nest there.
-
-    There are ``_DOUBTFUL`` for each optimized one. None of them is larger than those that were measured.
-    """
-    names = [*kernels, ORIGINAL]
-    decision = fitted(measured.shapes, measured.times, names)
-    largest = max(math.prod(shape.values()) for shape in taken.further)
-    new = [each for each in drawn if each not in measured.shapes and math.prod(each.values()) <= largest]
-    most_operations = max(scop.flops for scop in taken.further_scops)
-    most_bytes = max(scop.footprint for scop in taken.further_scops)
-    found: list[tuple[Shape, Scop]] = []
-    for shape in by_doubt(decision, measured.shapes, measured.times, names, new):
-        if len(found) == _DOUBTFUL * len(taken.sampled):
-            break
-        scop = read(shape)
-        if scop.flops <= most_operations and scop.footprint <= most_bytes:
-            found.append((shape, scop))
-    return found
 
 
 def chosen_library(
@@ -389,7 +339,7 @@ def _read_elsewhere(read: Callable[[Shape], Scop], shape: Shape, ranges: Sequenc
     except UserError as error:
         single = next((sizes for sizes in ranges if sizes.count == 1), None)
         if single is None:
-            raise _unreadable(shape, error) from error
+            raise unreadable(shape, error) from error
         raise OptionError(
             f"the range {single} has one size, and with {shape[single.name]} the nest can't be read: {error.message}",
             file=error.file, line=error.line, construct=error.construct,
@@ -417,14 +367,5 @@ def _first_reading(
     for elsewhere in (other, smallest):
         with suppress(UserError):
             read(elsewhere)
-            return _unreadable(shape, error)
+            return unreadable(shape, error)
     return error
-
-
-def _unreadable(shape: Shape, error: UserError) -> OptionError:
-    """The error for a shape of the ranges at which a nest can't be read that can be at others."""
-    return OptionError(
-        f"with {', '.join(f'{name}={size}' for name, size in shape.items())} the nest can't be read: {error.message}",
-        file=error.file, line=error.line, construct=error.construct,
-        remedy="begin and end the ranges at sizes for which the source is valid, such as extents above zero",
-    )  # fmt: skip

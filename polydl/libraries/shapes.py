@@ -36,12 +36,7 @@ def sampled_shapes(
     def admitted(sizes: Sequence[int]) -> bool:
         return measurable is None or measurable(named(sizes))
 
-    lowest = tuple(each.low for each in ranges)
-    shapes = {lowest: None}
-    largest = tuple(each.high for each in ranges)
-    while largest != lowest and not admitted(largest):
-        largest = _halved(largest, ranges)
-    shapes[largest] = None
+    shapes = {tuple(each.low for each in ranges): None, _largest(ranges, admitted): None}
     for number in range(_MOST_DRAWS * count):
         if len(shapes) >= count:
             break
@@ -52,6 +47,20 @@ def sampled_shapes(
         if drawn not in shapes and admitted(drawn):
             shapes[drawn] = None
     return tuple(named(sizes) for sizes in list(shapes)[:count])
+
+
+def largest_shape(ranges: Sequence[SizeRange], admitted: Callable[[Shape], bool]) -> Shape:
+    """The largest sizes of the ranges, the greatest ones halved until they are admitted; else the smallest."""
+    names = [each.name for each in ranges]
+    return dict(zip(names, _largest(ranges, lambda sizes: admitted(dict(zip(names, sizes, strict=True)))), strict=True))
+
+
+def _largest(ranges: Sequence[SizeRange], admitted: Callable[[Sequence[int]], bool]) -> tuple[int, ...]:
+    lowest = tuple(each.low for each in ranges)
+    largest = tuple(each.high for each in ranges)
+    while largest != lowest and not admitted(largest):
+        largest = _halved(largest, ranges)
+    return largest
 
 
 def _halved(sizes: tuple[int, ...], ranges: Sequence[SizeRange]) -> tuple[int, ...]:

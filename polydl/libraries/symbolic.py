@@ -99,6 +99,17 @@ class SymbolicNest:
                     least = [max(most, each + 1) for most, each in zip(least, last, strict=True)]
         return tuple(least)
 
+    def box_extents(self, statement: Statement, sizes: Mapping[str, int]) -> tuple[int, ...]:
+        """The extents at some sizes of the box around a statement's domain: of a rectangle, its loops' iterations."""
+        trips = self.trips.get(statement.name)
+        if trips is not None:
+            return tuple(max(0, sums.value(trip, sizes)) for trip in trips)
+        domain = _at(isl.Set(statement.domain), sizes)
+        if domain.is_empty():
+            return (0,) * statement.depth
+        bounds = ((domain.dim_max_val(place), domain.dim_min_val(place)) for place in range(statement.depth))
+        return tuple(high.sub(low).to_python() + 1 for high, low in bounds)
+
     def source_extents(self, sizes: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
         """The extents at some sizes of the source's arrays; where nothing says how far they reach, what is needed."""
         extents = {}
@@ -176,13 +187,18 @@ def _last_subscripts(access: Access, trips: Sequence[str] | None, sizes: Mapping
         if any(high < 0 for _, high in box):
             return [-1] * len(access.subscripts)
         return [value_range(form, box)[1] for form in access.subscripts]
-    touched = isl.Map(access.relation).range()
-    for name, size in sizes.items():
-        position = touched.find_dim_by_name(_PARAMETER, name)
-        if position >= 0:
-            touched = touched.fix_val(_PARAMETER, position, isl.Val(size))
+    touched = _at(isl.Map(access.relation).range(), sizes)
     places = range(touched.dim(_SET))
     return [-1 if touched.is_empty() else touched.dim_max_val(place).to_python() for place in places]
+
+
+def _at(points: isl.Set, sizes: Mapping[str, int]) -> isl.Set:
+    """The points of a set at some sizes, its parameters."""
+    for name, size in sizes.items():
+        position = points.find_dim_by_name(_PARAMETER, name)
+        if position >= 0:
+            points = points.fix_val(_PARAMETER, position, isl.Val(size))
+    return points
 
 
 def restricted(statement: Statement) -> Statement:
