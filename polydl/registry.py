@@ -48,6 +48,7 @@ GROUPS: dict[str, dict[str, str]] = {
     "rewrites": {
         "coalesce_rows": "polydl.variants.rewrites.coalesce_rows:COALESCE_ROWS",
         "expand": "polydl.variants.rewrites.expand:EXPAND",
+        "peel": "polydl.variants.rewrites.peel:PEEL",
         "dimensions": "polydl.variants.rewrites.dimensions:DIMENSIONS",
         "coalesce": "polydl.variants.rewrites.coalesce:COALESCE",
         "split": "polydl.variants.rewrites.split:SPLIT",
