@@ -6,16 +6,21 @@ import ctypes
 import json
 import re
 import shutil
+import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from golden_code import Case, generated
+from machines import machine_with
 from packed_nest import operands, packed_case
 
 from polydl import pipeline
-from polydl.codegen.processor import INSTRUCTION_SETS, used_sets
+from polydl.codegen import processor
+from polydl.codegen.processor import INSTRUCTION_SETS, TUNED_ALONE, used_sets
+from polydl.emission.emit import processor_clause
 from polydl.errors import MissingComponentError
 from polydl.execute.callable import load
 from polydl.execute.toolchain import Toolchain
@@ -54,6 +59,24 @@ def test_the_original_nest_runs_there(toolchain: Toolchain, tmp_path: Path) -> N
     np.testing.assert_array_equal(given["C"], expected)
     loaded.packed_missing.restype = ctypes.c_char_p
     assert loaded.packed_missing() == used_sets(toolchain.macros())[0].encode()
+
+
+def test_what_is_measured_traps_there_in_place_of_the_original_nest(toolchain: Toolchain, tmp_path: Path) -> None:
+    text = f"#define {TUNED_ALONE}\n{generated(packed_case(tmp_path)).c}"
+    path = library(tmp_path, toolchain, text)
+    given, expected = operands()
+    ctypes.CDLL(str(path)).packed(*(ctypes.c_void_p(given[name].ctypes.data) for name in "CAB"))
+    np.testing.assert_array_equal(given["C"], expected)
+    (tmp_path / "old").mkdir()
+    path = library(tmp_path / "old", toolchain, OLD + text)
+    called = [sys.executable, "-c", f"import ctypes; ctypes.CDLL({str(path)!r}).packed(None, None, None)"]
+    assert subprocess.run(called, capture_output=True, check=False).returncode == -signal.SIGILL
+
+
+def test_a_nest_with_conditional_directives_runs_there_in_any_case() -> None:
+    assert processor.unless_alone("  a[0] = 1;").count(TUNED_ALONE) == 1
+    nest = "  a[0] = 1;\n#else\n  a[0] = 2;"
+    assert processor.unless_alone(nest) == nest
 
 
 def test_this_processor_lacks_nothing(toolchain: Toolchain, tmp_path: Path) -> None:
@@ -114,6 +137,19 @@ def test_the_macros_are_the_compilers(toolchain: Toolchain) -> None:
     macros = set(re.findall(r"^#define (\w+)", text, re.MULTILINE))
     later = {"FMA4", "XOP", "TBM", "AVX-IFMA", "AVX-VNNI-INT8"}
     assert set(used_sets(macros)) == {each.name for each in INSTRUCTION_SETS} - later
+
+
+@pytest.mark.parametrize(
+    ("file", "told"),
+    [("c-amx", "c-amx needs AMX-BF16, AMX-INT8, AMX-TILE as well"), ("libxsmm-bf16-first-last-inner", "")],
+)
+def test_the_head_tells_what_the_function_of_missing_sets_does_not(toolchain: Toolchain, file: str, told: str) -> None:
+    path = GOLDEN / "matmul_bfloat16" / f"{file}.json"
+    code = generated(Case.from_json(path.with_name("nest.c"), json.loads(path.read_text())))
+    text = processor_clause(machine_with(1, 64), toolchain, code, "optimize again").text
+    assert told in text
+    assert text.count(code.interface.missing) == (2 if told else 1)
+    assert ("AMX" in text) == bool(told)
 
 
 @pytest.mark.parametrize("saturates", [False, True])

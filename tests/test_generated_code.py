@@ -90,14 +90,21 @@ def test_emitted_c_compiles_without_warnings(name: str, compiler: str, tmp_path:
 
 
 @pytest.mark.native
-@parametrized("file", ["helper_functions/c-first-last", "conv_relu/c-winograd-first-after-prepared"], quick=1)
-def test_functions_that_do_without_some_of_their_parameters_compile_without_warnings(file: str, tmp_path: Path) -> None:
+@parametrized(
+    "file",
+    ["helper_functions/c-first-last", "conv_relu/c-winograd-first-after-prepared", "conv_relu/c-amx-first-last-inner"],
+    quick=1,
+)
+@parametrized("compiler", ["gcc", "clang"], quick=1)
+def test_functions_that_do_without_some_of_what_they_get_compile_without_warnings(
+    file: str, compiler: str, tmp_path: Path
+) -> None:
     path = Path(__file__).with_name("golden").joinpath(f"{file}.json")
     steps = json.loads(path.read_text(encoding="utf-8"))
     source = tmp_path / "emitted.c"
     source.write_text(generated(Case.from_json(path.with_name("nest.c"), steps)).c)
     flags = ["-O1", "-march=native", "-fopenmp", "-Wall", "-Wextra", "-Werror", "-c", "-o", str(tmp_path / "e.o")]
-    done = subprocess.run(["gcc", *flags, str(source)], capture_output=True, text=True, check=False)
+    done = subprocess.run([compiler, *flags, str(source)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
 

@@ -205,7 +205,7 @@ def test_what_calls_need_at_file_scope_is_there_once() -> None:
         ["struct given { const float *x0; long count; };"],
         ["static const long rows[] = {0, 7};"],
         [
-            "static inline __attribute__((always_inline)) void after(const float *x0, long count)",
+            "static inline __attribute__((always_inline, unused)) void after(const float *x0, long count)",
             "{",
             "  for (long l = 0; l < count; ++l, x0 += 8)",
             "    i;",

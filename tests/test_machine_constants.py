@@ -310,6 +310,7 @@ KNOWN = {
     ("polydl/reuse/isl/enumerated.py", "MOST_POINTS"),
     ("polydl/reuse/isl/enumerated.py", "MOST_ELEMENTS"),
     ("polydl/reuse/isl/pairs.py", "_MOST_KEPT"),
+    ("polydl/reuse/batch/images.py", "_MOST_WAITING"),
     ("polydl/reuse/batch/unions.py", "_BLOCK"),  # how much is analysed at once, or at all
     ("ranking/tournament.py", "_BLOCK"),  # variants that are compared at once
     ("ranking/training.py", ""),  # samples of a step

@@ -87,7 +87,7 @@ def test_statements_become_one_loop_over_the_rows_of_a_column() -> None:
         "struct gemm_operands { float *x0; const float *x1; const float *x2; const double *x3; };"
     ]
     assert found["gemm_finished"] == [
-        "static inline __attribute__((always_inline)) void gemm_finished("
+        "static inline __attribute__((always_inline, unused)) void gemm_finished("
         "const float *sums, float *x0, const float *x1, const float *x2, const double *x3, long rows)",
         "{",
         # Doubles fill a vector of 32 bytes by fours.
@@ -147,7 +147,7 @@ def test_operands_begin_where_the_column_is() -> None:
     given = "const struct gemm_operands *operands, const float *sums"
     starts = ["float *x0 = operands->x0 + 40 * j + row;", "const double *x1 = operands->x1 + 2 * j;"]
     assert found["gemm_after_column"] == [
-        "static inline __attribute__((always_inline)) void gemm_after_column("
+        "static inline __attribute__((always_inline, unused)) void gemm_after_column("
         f"{given}, long first, long row, long rows)",
         "{",
         "const long j = first;",

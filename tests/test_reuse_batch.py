@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import random
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
 
-from polydl.reuse.batch import repetitions
+from polydl.reuse.batch import images, repetitions
+from polydl.reuse.batch.images import Images, _ArrayImages
 from polydl.reuse.batch.intervals import Pieces
 from polydl.reuse.batch.repetitions import without_repetitions
 from polydl.reuse.batch.single_iterators import Dimension, single_iterator_points
+from polydl.reuse.boxes import Subscript
 from polydl.reuse.groups import Bounds, CoupledDimension, CoupledIterators, Linear, group_table
 
 IDENTITY: tuple[Linear, ...] = ((((0, 1), (1, -1)), 0),)
@@ -109,3 +111,31 @@ def test_different_pieces_with_the_same_key_stay_apart(monkeypatch: pytest.Monke
     different, left, of = without_repetitions(40, pieces)
     assert different == 40
     assert [boxes_of(left, n) for n in of] == [boxes_of(pieces, n) for n in range(40)]
+
+
+@pytest.mark.parametrize("most", [1, 100, 1 << 16])
+def test_arrays_are_counted_together_as_by_themselves(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of one and of two dimensions, of one statement and of both, some in residues, others next to each other."""
+    one, far, stretched = (Subscript(((0, each),), each, scattered=each > 1) for each in (1, 2, 3))
+    arrays = [
+        _ArrayImages(((0, (one,)), (1, (one,))), ((),)),
+        _ArrayImages(((0, (one, far)),), ((), (2,))),
+        _ArrayImages(((1, (stretched,)),), ((3,),)),
+        _ArrayImages(((0, (one, one)), (1, (one, one))), ((), ())),
+        _ArrayImages(((0, (far,)), (1, (far,))), ((2,),)),
+    ]
+    monkeypatch.setattr(images, "_MOST_WAITING", most)
+    for seed in range(5):
+        pieces = some_pieces(random.Random(seed), 40)
+        together = Images(arrays).sizes(40, pieces)
+        for array, sizes in zip(arrays, together, strict=True):
+            touched = [set[tuple[int, ...]]() for _ in range(40)]
+            for statement, subscripts in array.references:
+                each = pieces[statement]
+                for span, low, high in zip(
+                    each.span.tolist(), each.low[0].tolist(), each.high[0].tolist(), strict=True
+                ):
+                    corner = [(s.terms[0][1], s.constant) for s in subscripts]
+                    values = [{factor * i + more for i in range(low, high + 1)} for factor, more in corner]
+                    touched[span] |= set(product(*values))
+            assert sizes.tolist() == [len(points) for points in touched]

@@ -66,7 +66,13 @@ def with_both(
     copy = tuned_name(name)
     call = f"{copy}({', '.join(parameter.name for parameter in scop.function.parameters)});"
     calls = [f"    {call}", "    return;"] if scop.function.return_type == "void" else [f"    return {call}"]
-    function = [head(scop), "  if (polydl_fits()) {", *calls, "  }", *body(scop, [region(scop)])]
+    function = [
+        head(scop),
+        "  if (polydl_fits()) {",
+        *calls,
+        "  }",
+        *body(scop, [processor.unless_alone(region(scop))]),
+    ]
     if exported != name:
         function = [f"#define {name} {exported}", *function, f"#undef {name}"]
     return "\n".join(

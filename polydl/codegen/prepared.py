@@ -52,7 +52,7 @@ def two_functions(
     preparing = [f"  if ({sizes}) {{", *steps.preparing, "  }"] if sizes else ["  {", *steps.preparing, "  }"]
     name = scop.function.name
     function = [function_text.head(scop), *_both_steps(memory, prepare, run, filled, names, returned)]
-    function += function_text.body(scop, [function_text.region(scop)])
+    function += function_text.body(scop, [processor.unless_alone(function_text.region(scop))])
     if contents.function != name:
         function = [f"#define {name} {contents.function}", *function, f"#undef {name}"]
     size = f"size_t {contents.prepared_bytes}(void)"

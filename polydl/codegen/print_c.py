@@ -152,7 +152,7 @@ def _named(kind: str, name: str) -> str:
     return f"{kind}{name}" if kind.endswith("*") else f"{kind} {name}"
 
 
-_INLINING = {"": "", "inline": "inline ", "always": "inline __attribute__((always_inline)) "}
+_INLINING = {"": "", "inline": "inline ", "always": "inline __attribute__((always_inline, unused)) "}
 
 
 def definition(value: Definition) -> str:

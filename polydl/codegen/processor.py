@@ -6,6 +6,7 @@ The compiler may use the instructions of its target anywhere, in the check and i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +17,9 @@ _AVX, _AVX512 = 0x06, 0xE6
 _REGISTERS = ("eax", "ebx", "ecx", "edx")
 #: What ``definitions`` include.
 INCLUDES = ("cpuid.h",)
+#: What leaves the original nest out of a function that asks the processor: on one that lacks something, it traps.
+TUNED_ALONE = "POLYDL_TUNED_ALONE"
+_CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(if|el|endif)", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -104,9 +108,25 @@ def for_all(*texts: str) -> str:
     return "\n".join([BEGIN, *texts, END])
 
 
+def unless_alone(nest: str) -> str:
+    """The original nest, left out by ``TUNED_ALONE``: to compile it takes up to two thirds of a candidate's time.
+
+    A nest with conditional directives, which may belong to some outside of it, is kept in any case.
+    """
+    if _CONDITIONAL.search(nest):
+        return nest
+    return "\n".join([f"#ifdef {TUNED_ALONE}", "  __builtin_trap();", "#else", nest, "#endif"])
+
+
 def used_sets(macros: Collection[str]) -> tuple[str, ...]:
     """The names of the sets that a compiler which defines these macros may use."""
     return tuple(each.name for each in INSTRUCTION_SETS if each.macro in macros)
+
+
+def further_sets(macros: Collection[str]) -> tuple[str, ...]:
+    """The names of what these macros tell beside ``INSTRUCTION_SETS``, such as tile registers."""
+    known = {each.macro for each in INSTRUCTION_SETS}
+    return tuple(sorted(macro.strip("_").replace("_", "-") for macro in macros if macro not in known))
 
 
 @cache

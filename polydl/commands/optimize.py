@@ -279,8 +279,7 @@ def _optimized(
     source = job.source.placed(output.out)
     # First what starts the child processes that read the file, since the rest is imported while they do.
     registry.load("frontends", DEFAULT_FRONTEND)
-    modules = importing("polydl.optimization.optimize", "polydl.variants.build_space", "polydl.report.documents")
-    with meanwhile(modules, *([examine_compilers] if options["run"] else [])):
+    with meanwhile(partial(_load, search.microkernel), *([examine_compilers] if options["run"] else [])):
         scop = read(source, job.init)
 
     from polydl.emission.target import TargetProcessors
@@ -356,6 +355,18 @@ def _optimized(
         click.echo(f"polydl: there are fewer picks than shards: none is left for {options['shard']}", err=True)
         return 0
     return fail(none_passed(result.scop, [each.measurement for each in result.tried]))
+
+
+def _load(microkernel: str) -> None:
+    """Import what is needed once the file is read, plug-ins included: in one thread, as one needs what others load."""
+    importing("polydl.optimization.optimize", "polydl.variants.build_space", "polydl.report.documents")()
+    importing("polydl.codegen.translation_unit", "polydl.execute.local", "polydl.emission.emit")()
+    from polydl import registry
+    from polydl.pipeline import microkernels
+
+    for name in registry.names("rewrites"):
+        registry.load("rewrites", name)
+    microkernels(microkernel)
 
 
 def _shown(

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from polydl.codegen.processor import TUNED_ALONE
 from polydl.codegen.team import ALL_THREADS
 from polydl.errors import OptionError, ResourceError
 from polydl.execute.contract import Built, Progress
@@ -62,8 +63,9 @@ def build(
     """Compile each kernel into ``<id>.so`` in ``directory``, beside its source ``<id>.c``.
 
     The compiler gets a second file, ``<id>.harness.c``, which includes the first and contains
-    ``KernelSource.harness``. All calls take all threads there, so that samples are of one kind. Raises ResourceError
-    when the disk is full or nothing in ``directory`` can be run, OptionError for two kernels of the same id.
+    ``KernelSource.harness``. All calls take all threads there, so that samples are of one kind, and what would run the
+    original nest on another processor is left out. Raises ResourceError when the disk is full or nothing in
+    ``directory`` can be run, OptionError for two kernels of the same id.
     """
     with Building([(kernel, toolchain) for kernel in kernels], directory, jobs=jobs) as building:
         return building.results(progress)
@@ -229,7 +231,8 @@ def _build_one(
     start = time.monotonic()
     source, harness = directory / f"{kernel.id}.c", directory / f"{kernel.id}.harness.c"
     _write(source, kernel.c)
-    _write(harness, f'#define {ALL_THREADS}\n#include "{source.name}"\n\n{kernel.harness}')
+    macros = "".join(f"#define {name}\n" for name in (ALL_THREADS, TUNED_ALONE))
+    _write(harness, f'{macros}#include "{source.name}"\n\n{kernel.harness}')
     library, unfinished = directory / f"{kernel.id}.so", directory / f"{kernel.id}.unfinished.so"
     library.unlink(missing_ok=True)
     commands = toolchain.library_commands(kernel, harness, unfinished, (directory / "timer.o",))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, product
 from math import prod
@@ -16,6 +16,8 @@ from polydl.reuse.encoding import LARGEST, Integers
 
 # Most combinations of residues that one array is split into.
 _MOST_RESIDUES = 64
+# Boxes and intervals that wait to be counted with those of other arrays; more only means more memory.
+_MOST_WAITING = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -37,46 +39,82 @@ class Images:
 
     def sizes(self, count: int, pieces: Sequence[Pieces]) -> list[Integers]:
         """[array][interval]: elements or lines touched in each of ``count`` intervals; ``pieces`` are by statement."""
-        return [self._size(array, count, pieces) for array in self._arrays]
+        totals = [np.zeros(count, dtype=np.int64) for _ in self._arrays]
+        waiting: dict[int, _Waiting] = {}
+        for array, total in zip(self._arrays, totals, strict=True):
+            together = waiting.setdefault(len(array.scales), _Waiting(count))
+            for alike, *boxes in _boxes(array, pieces):
+                together.add(total, alike, *boxes)
+        for each in waiting.values():
+            each.count()
+        return totals
 
-    @staticmethod
-    def _size(array: _ArrayImages, count: int, pieces: Sequence[Pieces]) -> Integers:
-        total = np.zeros(count, dtype=np.int64)
-        columns_of = zip(*(subscripts for _, subscripts in array.references), strict=True)
-        classes = [
-            _residue_classes(
-                scales, [(s, pieces[owner]) for (owner, _), s in zip(array.references, column, strict=True)]
-            )
-            for scales, column in zip(array.scales, columns_of, strict=True)
-        ]
-        for chosen in product(*classes):
-            residues = [residue for residue, _ in chosen]
-            owners, lows, highs = [], [], []
-            for statement, subscripts in array.references:
-                boxes = pieces[statement]
-                low = np.empty((len(subscripts), len(boxes.span)), dtype=np.int64)
-                high = np.empty_like(low)
-                there = np.ones(len(boxes.span), dtype=bool)
-                columns = zip(subscripts, array.scales, residues, strict=True)
-                for dimension, (subscript, scales, digits) in enumerate(columns):
-                    if not scales:
-                        low[dimension], high[dimension] = _range(subscript, boxes)
-                    else:
-                        low[dimension], high[dimension], some = _quotients(subscript, scales, digits, boxes)
-                        there &= some
-                if there.all():
-                    owners.append(boxes.span)
-                    lows.append(low)
-                    highs.append(high)
+
+class _Waiting:
+    """Unions of boxes in equally many dimensions, of any arrays, which are counted together.
+
+    To count a few takes hardly less than to count thousands.
+    """
+
+    def __init__(self, intervals: int) -> None:
+        self._intervals = intervals
+        self._totals: list[tuple[Integers, int]] = []
+        self._boxes: list[tuple[Integers, Integers, Integers]] = []
+        self._held = 0
+
+    def add(self, total: Integers, alike: int, owners: Integers, low: Integers, high: Integers) -> None:
+        """Once they are counted, ``total`` has grown by ``alike`` times the size of each interval's boxes."""
+        self._boxes.append((owners + len(self._totals) * self._intervals, low, high))
+        self._totals.append((total, alike))
+        self._held += len(owners) + self._intervals
+        if self._held >= _MOST_WAITING:
+            self.count()
+
+    def count(self) -> None:
+        """Count what waits."""
+        if self._boxes:
+            owners, lows, highs = zip(*self._boxes, strict=True)
+            count = len(self._totals) * self._intervals
+            low, high = np.concatenate(lows, axis=1), np.concatenate(highs, axis=1)
+            sizes = union_sizes(count, np.concatenate(owners), low, high)
+            for (total, alike), size in zip(self._totals, sizes.reshape(-1, self._intervals), strict=True):
+                total += alike * size
+        self._totals, self._boxes, self._held = [], [], 0
+
+
+def _boxes(array: _ArrayImages, pieces: Sequence[Pieces]) -> Iterator[tuple[int, Integers, Integers, Integers]]:
+    """What is touched of an array as unions of boxes, as (how many alike, interval of each box, low, high)."""
+    columns_of = zip(*(subscripts for _, subscripts in array.references), strict=True)
+    classes = [
+        _residue_classes(scales, [(s, pieces[owner]) for (owner, _), s in zip(array.references, column, strict=True)])
+        for scales, column in zip(array.scales, columns_of, strict=True)
+    ]
+    for chosen in product(*classes):
+        residues = [residue for residue, _ in chosen]
+        owners, lows, highs = [], [], []
+        for statement, subscripts in array.references:
+            boxes = pieces[statement]
+            low = np.empty((len(subscripts), len(boxes.span)), dtype=np.int64)
+            high = np.empty_like(low)
+            there = np.ones(len(boxes.span), dtype=bool)
+            columns = zip(subscripts, array.scales, residues, strict=True)
+            for dimension, (subscript, scales, digits) in enumerate(columns):
+                if not scales:
+                    low[dimension], high[dimension] = _range(subscript, boxes)
                 else:
-                    owners.append(boxes.span[there])
-                    lows.append(low[:, there])
-                    highs.append(high[:, there])
-            if owners:
-                low, high = np.concatenate(lows, axis=1), np.concatenate(highs, axis=1)
-                alike = prod(number for _, number in chosen)
-                total += alike * union_sizes(count, np.concatenate(owners), low, high)
-        return total
+                    low[dimension], high[dimension], some = _quotients(subscript, scales, digits, boxes)
+                    there &= some
+            if there.all():
+                owners.append(boxes.span)
+                lows.append(low)
+                highs.append(high)
+            else:
+                owners.append(boxes.span[there])
+                lows.append(low[:, there])
+                highs.append(high[:, there])
+        if owners:
+            low, high = np.concatenate(lows, axis=1), np.concatenate(highs, axis=1)
+            yield prod(number for _, number in chosen), np.concatenate(owners), low, high
 
 
 def images(nest: BoxNest, coordinates: Sequence[tuple[Subscript, ...]]) -> Images | None:

@@ -53,6 +53,9 @@ void nest(float c[6][6], const float a[6][6], const float b[6][6])
     polydl_tuned_nest(c, a, b);
     return;
   }
+#ifdef POLYDL_TUNED_ALONE
+  __builtin_trap();
+#else
   for (int it = 0; it < 6; it += B)
     for (int jt = 0; jt < 6; jt += B)
       for (int kt = 0; kt < 6; kt += B) {
@@ -61,6 +64,7 @@ void nest(float c[6][6], const float a[6][6], const float b[6][6])
       }
   for (int i = 0; i < 6; ++i)
     c[i][0] *= 2;
+#endif
 }
 void nest_release(void);
 void nest_release(void)

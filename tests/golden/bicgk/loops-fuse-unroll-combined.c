@@ -145,6 +145,9 @@ void bicgk(const float A[N][N], const float p[N], const float r[N], float q[N], 
     polydl_tuned_bicgk(A, p, r, q, s);
     return;
   }
+#ifdef POLYDL_TUNED_ALONE
+  __builtin_trap();
+#else
   for (int i = 0; i < N; ++i)
     q[i] = 0.0f;
 
@@ -158,6 +161,7 @@ void bicgk(const float A[N][N], const float p[N], const float r[N], float q[N], 
   for (int i = 0; i < N; ++i)
     for (int j = 0; j < N; ++j)
       s[j] += A[i][j] * r[i];
+#endif
 }
 void bicgk_release(void);
 void bicgk_release(void)

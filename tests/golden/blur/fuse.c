@@ -55,6 +55,9 @@ void blur(const uint8_t *src, uint8_t *dst)
     polydl_tuned_blur(src, dst);
     return;
   }
+#ifdef POLYDL_TUNED_ALONE
+  __builtin_trap();
+#else
   for (int y = 1; y < 47; y++)
     for (int x = 1; x < 63; x++) {
       int sum = 0;
@@ -63,6 +66,7 @@ void blur(const uint8_t *src, uint8_t *dst)
           sum += src[(y + dy) * 64 + x + dx];
       dst[y * 64 + x] = sum / 9;
     }
+#endif
 }
 void blur_release(void);
 void blur_release(void)

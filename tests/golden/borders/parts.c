@@ -651,6 +651,9 @@ void borders(float out[9][11][32], const float w[3][3][32], const float in[9][11
     polydl_tuned_borders(out, w, in);
     return;
   }
+#ifdef POLYDL_TUNED_ALONE
+  __builtin_trap();
+#else
   for (int y = 0; y < 9; ++y)
     for (int x = 0; x < 11; ++x)
       for (int c = 0; c < 32; ++c)
@@ -663,6 +666,7 @@ void borders(float out[9][11][32], const float w[3][3][32], const float in[9][11
             if (x + s >= 1 && x + s < 12)
               for (int c = 0; c < 32; ++c)
                 out[y][x][c] += w[r][s][c] * in[y + r - 1][x + s - 1][c];
+#endif
 }
 void borders_release(void);
 void borders_release(void)

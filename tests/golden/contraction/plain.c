@@ -48,6 +48,9 @@ void contraction(float Y[M][N], const float A[M][K], const float B[K][N], const 
     polydl_tuned_contraction(Y, A, B, bias);
     return;
   }
+#ifdef POLYDL_TUNED_ALONE
+  __builtin_trap();
+#else
   for (int i = 0; i < M; ++i)
     for (int j = 0; j < N; ++j) {
       float sum = bias[j];
@@ -55,6 +58,7 @@ void contraction(float Y[M][N], const float A[M][K], const float B[K][N], const 
         sum += A[i][k] * B[k][j];
       Y[i][j] += sum > 0.0f ? sum : 0.0f;
     }
+#endif
 }
 void contraction_release(void);
 void contraction_release(void)

@@ -8,7 +8,7 @@ static struct polydl_team polydl_team;
 struct polydl_gemm1_operands { float *x0; const float *x1; };
 static const long polydl_gemm1_rows0[] = {0, 16};
 static const long polydl_gemm1_rows1[] = {0, 0};
-static inline __attribute__((always_inline)) void polydl_gemm1_finished(const float *sums, float *x0, const float *x1, long rows)
+static inline __attribute__((always_inline, unused)) void polydl_gemm1_finished(const float *sums, float *x0, const float *x1, long rows)
 {
   #pragma omp simd simdlen(8)
   for (long i = 0; i < rows; ++i) {
@@ -17,7 +17,7 @@ static inline __attribute__((always_inline)) void polydl_gemm1_finished(const fl
     x0[i] = polydl_element;
   }
 }
-static inline __attribute__((always_inline)) void polydl_gemm1_after_column(const struct polydl_gemm1_operands *operands, const float *sums, long first, long row, long rows)
+static inline __attribute__((always_inline, unused)) void polydl_gemm1_after_column(const struct polydl_gemm1_operands *operands, const float *sums, long first, long row, long rows)
 {
   const long q = first / 12, j = first % 12;
   float *x0 = operands->x0 + polydl_gemm1_rows0[q] + 224 * j + row;
@@ -184,6 +184,9 @@ void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3][3][16
     polydl_tuned_conv_relu(output, filter, input, bias);
     return;
   }
+#ifdef POLYDL_TUNED_ALONE
+  __builtin_trap();
+#else
   for (int img = 0; img < 2; ++img)
     for (int ofm_tile = 0; ofm_tile < 2; ++ofm_tile)
       for (int oj = 0; oj < 12; ++oj)
@@ -209,6 +212,7 @@ void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3][3][16
             output[img][ofm_tile][oj][oi][ofm] = output[img][ofm_tile][oj][oi][ofm] + bias[ofm_tile][ofm] > 0.0f
                                                      ? output[img][ofm_tile][oj][oi][ofm] + bias[ofm_tile][ofm]
                                                      : 0.0f;
+#endif
 }
 void conv_relu_release(void);
 void conv_relu_release(void)

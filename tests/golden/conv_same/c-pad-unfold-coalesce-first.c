@@ -262,6 +262,9 @@ void conv_same(float output[1][32][14][13], const float weights[32][16][3][3], c
     polydl_tuned_conv_same(output, weights, input);
     return;
   }
+#ifdef POLYDL_TUNED_ALONE
+  __builtin_trap();
+#else
   for (int n = 0; n < 1; ++n)
     for (int k = 0; k < 32; ++k)
       for (int y = 0; y < 14; ++y)
@@ -276,6 +279,7 @@ void conv_same(float output[1][32][14][13], const float weights[32][16][3][3], c
                   output[n][k][y][x] += weights[k][c][r][s] * input[n][c][row][column];
               }
         }
+#endif
 }
 void conv_same_release(void);
 void conv_same_release(void)

@@ -120,6 +120,9 @@ void depthwise(float output[6][10][24], const float filter[3][3][24], const floa
     polydl_tuned_depthwise(output, filter, bias, input);
     return;
   }
+#ifdef POLYDL_TUNED_ALONE
+  __builtin_trap();
+#else
   for (int y = 0; y < 6; ++y)
     for (int x = 0; x < 10; ++x)
       for (int k = 0; k < 24; ++k)
@@ -134,6 +137,7 @@ void depthwise(float output[6][10][24], const float filter[3][3][24], const floa
     for (int x = 0; x < 10; ++x)
       for (int k = 0; k < 24; ++k)
         output[y][x][k] = output[y][x][k] < 0.0f ? 0.0f : output[y][x][k];
+#endif
 }
 void depthwise_release(void);
 void depthwise_release(void)

@@ -127,6 +127,9 @@ void gemm(float alpha, float beta, float C[48][64], const float A[48][40], const
     polydl_tuned_gemm(alpha, beta, C, A, B);
     return;
   }
+#ifdef POLYDL_TUNED_ALONE
+  __builtin_trap();
+#else
   for (int i = 0; i < 48; i++) {
     for (int j = 0; j < 64; j++)
       C[i][j] *= beta;
@@ -134,6 +137,7 @@ void gemm(float alpha, float beta, float C[48][64], const float A[48][40], const
       for (int j = 0; j < 64; j++)
         C[i][j] += alpha * A[i][k] * B[k][j];
   }
+#endif
 }
 void gemm_release(void);
 void gemm_release(void)

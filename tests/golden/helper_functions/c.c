@@ -135,6 +135,9 @@ void layer(const float A[40][24], const float B[24][32], const float bias[32], f
     polydl_tuned_layer(A, B, bias, C, D);
     return;
   }
+#ifdef POLYDL_TUNED_ALONE
+  __builtin_trap();
+#else
   for (int i = 0; i < 40; i++)
     for (int j = 0; j < 32; j++) {
       float s = bias[j];
@@ -143,6 +146,7 @@ void layer(const float A[40][24], const float B[24][32], const float bias[32], f
       C[i][j] = relu(s);
       D[i][j] = silu(s);
     }
+#endif
 }
 void layer_release(void);
 void layer_release(void)

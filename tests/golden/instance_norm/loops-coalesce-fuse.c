@@ -90,6 +90,9 @@ void instance_norm(float y[3][7][5], const float x[3][7][5], float mean[3])
     polydl_tuned_instance_norm(y, x, mean);
     return;
   }
+#ifdef POLYDL_TUNED_ALONE
+  __builtin_trap();
+#else
   for (int c = 0; c < 3; c++) {
     mean[c] = 0;
     for (int i = 0; i < 7; i++)
@@ -100,6 +103,7 @@ void instance_norm(float y[3][7][5], const float x[3][7][5], float mean[3])
       for (int j = 0; j < 5; j++)
         y[c][i][j] = fmaxf(x[c][i][j] - mean[c], 0.0f);
   }
+#endif
 }
 void instance_norm_release(void);
 void instance_norm_release(void)

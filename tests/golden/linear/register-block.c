@@ -236,12 +236,16 @@ void linear(float y[ROWS][OUTPUTS], const float x[ROWS][INPUTS], const float w[O
     polydl_tuned_linear(y, x, w);
     return;
   }
+#ifdef POLYDL_TUNED_ALONE
+  __builtin_trap();
+#else
   for (int i = 0; i < ROWS; i++)
     for (int j = 0; j < OUTPUTS; j++) {
       y[i][j] = 0.0f;
       for (int k = 0; k < INPUTS; k++)
         y[i][j] += x[i][k] * w[j][k];
     }
+#endif
 }
 void linear_release(void);
 void linear_release(void)

@@ -504,6 +504,9 @@ void linear_bfloat16(float y[ROWS][OUTPUTS], const bfloat16 x[ROWS][INPUTS], con
     polydl_tuned_linear_bfloat16(y, x, w);
     return;
   }
+#ifdef POLYDL_TUNED_ALONE
+  __builtin_trap();
+#else
   for (int i = 0; i < ROWS; ++i)
     for (int j = 0; j < OUTPUTS; ++j) {
       y[i][j] = 0;
@@ -513,6 +516,7 @@ void linear_bfloat16(float y[ROWS][OUTPUTS], const bfloat16 x[ROWS][INPUTS], con
   for (int i = 0; i < ROWS; ++i)
     for (int j = 0; j < OUTPUTS; ++j)
       y[i][j] = y[i][j] > 0.0f ? y[i][j] : 0.0f;
+#endif
 }
 void linear_bfloat16_release(void);
 void linear_bfloat16_release(void)

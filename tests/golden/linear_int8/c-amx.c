@@ -587,12 +587,16 @@ void linear_int8(int y[ROWS][OUTPUTS], const unsigned char x[ROWS][INPUTS + 1], 
     polydl_tuned_linear_int8(y, x, w);
     return;
   }
+#ifdef POLYDL_TUNED_ALONE
+  __builtin_trap();
+#else
   for (int i = 0; i < ROWS; i++)
     for (int j = 0; j < OUTPUTS; j++) {
       y[i][j] = 0;
       for (int k = 0; k < INPUTS; k++)
         y[i][j] += x[i][k] * w[j][k];
     }
+#endif
 }
 void linear_int8_release(void);
 void linear_int8_release(void)

@@ -315,10 +315,14 @@ void matmul(float C[256][256], const float A[256][256], const float B[256][256])
     polydl_tuned_matmul(C, A, B);
     return;
   }
+#ifdef POLYDL_TUNED_ALONE
+  __builtin_trap();
+#else
   for (int i = 0; i < 256; ++i)
     for (int j = 0; j < 256; ++j)
       for (int k = 0; k < 256; ++k)
         C[i][j] += A[i][k] * B[k][j];
+#endif
 }
 void matmul_release(void);
 void matmul_release(void)

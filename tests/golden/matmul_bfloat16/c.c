@@ -157,6 +157,9 @@ void matmul_bfloat16(float C[M][N], const bfloat16 A[M][K], const bfloat16 B[K][
     polydl_tuned_matmul_bfloat16(C, A, B);
     return;
   }
+#ifdef POLYDL_TUNED_ALONE
+  __builtin_trap();
+#else
   for (int i = 0; i < M; ++i)
     for (int j = 0; j < N; ++j)
       C[i][j] = 0;
@@ -167,6 +170,7 @@ void matmul_bfloat16(float C[M][N], const bfloat16 A[M][K], const bfloat16 B[K][
   for (int i = 0; i < M; ++i)
     for (int j = 0; j < N; ++j)
       C[i][j] = C[i][j] > 0.0f ? C[i][j] : 0.0f;
+#endif
 }
 void matmul_bfloat16_release(void);
 void matmul_bfloat16_release(void)

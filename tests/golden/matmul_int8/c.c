@@ -61,6 +61,9 @@ void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsigned ch
     polydl_tuned_matmul_int8(C, D, A, B, scale);
     return;
   }
+#ifdef POLYDL_TUNED_ALONE
+  __builtin_trap();
+#else
   for (int i = 0; i < M; ++i)
     for (int jt = 0; jt < N / 64; ++jt)
       for (int j = 0; j < 64; ++j)
@@ -71,6 +74,7 @@ void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsigned ch
     for (int jt = 0; jt < N / 64; ++jt)
       for (int j = 0; j < 64; ++j)
         D[i][jt][j] = scale[jt][j] * (float)C[i][jt][j];
+#endif
 }
 void matmul_int8_release(void);
 void matmul_int8_release(void)

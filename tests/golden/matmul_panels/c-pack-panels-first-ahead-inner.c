@@ -317,12 +317,16 @@ void matmul_panels(float C[112][1152], const float A[112][1280], const float B[1
     polydl_tuned_matmul_panels(C, A, B);
     return;
   }
+#ifdef POLYDL_TUNED_ALONE
+  __builtin_trap();
+#else
   for (int i = 0; i < 112; i++)
     for (int j = 0; j < 1152; j++) {
       C[i][j] = 0.0f;
       for (int k = 0; k < 1280; k++)
         C[i][j] += A[i][k] * B[k][j];
     }
+#endif
 }
 void matmul_panels_release(void);
 void matmul_panels_release(void)

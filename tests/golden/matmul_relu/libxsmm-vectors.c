@@ -81,6 +81,9 @@ void matmul_relu(float C[64][96], const float A[64][128], const float B[128][96]
     polydl_tuned_matmul_relu(C, A, B);
     return;
   }
+#ifdef POLYDL_TUNED_ALONE
+  __builtin_trap();
+#else
   for (int i = 0; i < 64; ++i)
     for (int j = 0; j < 96; ++j)
       C[i][j] = 0.0f;
@@ -91,6 +94,7 @@ void matmul_relu(float C[64][96], const float A[64][128], const float B[128][96]
   for (int i = 0; i < 64; ++i)
     for (int j = 0; j < 96; ++j)
       C[i][j] = C[i][j] > 0.0f ? C[i][j] : 0.0f;
+#endif
 }
 void matmul_relu_release(void);
 void matmul_relu_release(void)

@@ -4,7 +4,7 @@
 /* processor */
 static inline int polydl_min(int a, int b) { return a < b ? a : b; }
 struct polydl_gemm1_operands { double *x0; const double *x1; };
-static inline __attribute__((always_inline)) void polydl_gemm1_finished(const double *sums, double *x0, const double *x1, long rows)
+static inline __attribute__((always_inline, unused)) void polydl_gemm1_finished(const double *sums, double *x0, const double *x1, long rows)
 {
   #pragma omp simd simdlen(4)
   for (long i = 0; i < rows; ++i) {
@@ -13,7 +13,7 @@ static inline __attribute__((always_inline)) void polydl_gemm1_finished(const do
     x0[i] = polydl_element;
   }
 }
-static inline __attribute__((always_inline)) void polydl_gemm1_after_column(const struct polydl_gemm1_operands *operands, const double *sums, long first, long row, long rows)
+static inline __attribute__((always_inline, unused)) void polydl_gemm1_after_column(const struct polydl_gemm1_operands *operands, const double *sums, long first, long row, long rows)
 {
   const long j = first;
   double *x0 = operands->x0 + 50 * j + row;
@@ -299,6 +299,9 @@ void matmul_tails(int n, double C[37][n], const double A[37][41], const double B
     polydl_tuned_matmul_tails(n, C, A, B, factor);
     return;
   }
+#ifdef POLYDL_TUNED_ALONE
+  __builtin_trap();
+#else
   for (int i = 0; i < 37; i++)
     for (int j = 0; j < n; j++) {
       double sum = 0;
@@ -306,6 +309,7 @@ void matmul_tails(int n, double C[37][n], const double A[37][41], const double B
         sum += A[i][k] * B[k][j];
       C[i][j] = factor * sum;
     }
+#endif
 }
 void matmul_tails_release(void);
 void matmul_tails_release(void)

@@ -222,10 +222,14 @@ void quantized(int C[M][N], const unsigned char A[M][K], const signed char B[K][
     polydl_tuned_quantized(C, A, B, zero, zeros);
     return;
   }
+#ifdef POLYDL_TUNED_ALONE
+  __builtin_trap();
+#else
   for (int i = 0; i < M; ++i)
     for (int j = 0; j < N; ++j)
       for (int k = 0; k < K; ++k)
         C[i][j] += ((int)A[i][k] - zero) * ((int)B[k][j] - zeros[j]);
+#endif
 }
 void quantized_release(void);
 void quantized_release(void)

@@ -105,6 +105,9 @@ void softmax(float y[20][60], float x[20][60])
     polydl_tuned_softmax(y, x);
     return;
   }
+#ifdef POLYDL_TUNED_ALONE
+  __builtin_trap();
+#else
   for (int i = 0; i < 20; i++) {
     float most = x[i][0];
     for (int j = 1; j < 60; j++)
@@ -117,6 +120,7 @@ void softmax(float y[20][60], float x[20][60])
     for (int j = 0; j < 60; j++)
       y[i][j] = sqrtf(y[i][j] / sum);
   }
+#endif
 }
 void softmax_release(void);
 void softmax_release(void)

@@ -49,6 +49,9 @@ void stencil(float A[64][80], float B[64][80])
     polydl_tuned_stencil(A, B);
     return;
   }
+#ifdef POLYDL_TUNED_ALONE
+  __builtin_trap();
+#else
   for (int t = 0; t < 4; ++t) {
     for (int i = 1; i < 63; ++i)
       for (int j = 1; j < 79; ++j)
@@ -57,6 +60,7 @@ void stencil(float A[64][80], float B[64][80])
       for (int j = 1; j < 79; ++j)
         A[i][j] = 0.2f * (B[i][j] + B[i][j - 1] + B[i][j + 1] + B[i - 1][j] + B[i + 1][j]);
   }
+#endif
 }
 void stencil_release(void);
 void stencil_release(void)

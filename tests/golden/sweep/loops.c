@@ -45,6 +45,9 @@ void sweep(float A[30][31], double x[40], double L[40][40], double b[40])
     polydl_tuned_sweep(A, x, L, b);
     return;
   }
+#ifdef POLYDL_TUNED_ALONE
+  __builtin_trap();
+#else
   for (int i = 1; i < 30; i++)
     for (int j = 1; j < 30; j++)
       A[i][j] = 0.5f * (A[i - 1][j + 1] + A[i][j - 1]);
@@ -53,6 +56,7 @@ void sweep(float A[30][31], double x[40], double L[40][40], double b[40])
     for (int j = i + 1; j < 40; j++)
       x[i] = x[i] - L[i][j] * x[j];
   }
+#endif
 }
 void sweep_release(void);
 void sweep_release(void)

@@ -53,6 +53,9 @@ void upscale(float out[2 * H][2 * W + 1], const float in[H + 1][W + 2])
     polydl_tuned_upscale(out, in);
     return;
   }
+#ifdef POLYDL_TUNED_ALONE
+  __builtin_trap();
+#else
   for (int y = 0; y < 2 * H; y++)
     for (int x = 0; x < 2 * W + 1; x++) {
       float fy = 0.5f * (y % 2), fx = 0.5f * (x % 2);
@@ -60,6 +63,7 @@ void upscale(float out[2 * H][2 * W + 1], const float in[H + 1][W + 2])
       out[y][x] = (1 - fy) * ((1 - fx) * in[iy][ix] + fx * in[iy][ix + 1]) +
                   fy * ((1 - fx) * in[iy + 1][ix] + fx * in[iy + 1][ix + 1]);
     }
+#endif
 }
 void upscale_release(void);
 void upscale_release(void)
