@@ -24,8 +24,9 @@ registers on the way into its buffer, all four bytes of a group as one word.
 from __future__ import annotations
 
 import functools
-from ctypes import CDLL, c_long
+from ctypes import CDLL, c_long, get_errno
 from dataclasses import dataclass, replace
+from errno import ENOSPC
 from typing import Literal
 
 from polydl.bfloat16 import ELEMENT as BFLOAT16
@@ -69,9 +70,11 @@ def _missing() -> str | None:
     if not {"amx_bf16", "amx_int8", "amx_tile", "avx512bw"} <= cpu_flags():
         return "the processor has no tiles of bfloat16 and bytes (AMX)"
     # arch_prctl(ARCH_REQ_XCOMP_PERM, XTILEDATA)
-    if CDLL(None).syscall(c_long(158), c_long(0x1023), c_long(18)) != 0:
-        return "the system does not let processes use tile registers"
-    return None
+    if CDLL(None, use_errno=True).syscall(c_long(158), c_long(0x1023), c_long(18)) == 0:
+        return None
+    if get_errno() == ENOSPC:
+        return "a thread has a signal stack (sigaltstack) that tile registers don't fit"
+    return "the system does not let processes use tile registers"
 
 
 @dataclass(frozen=True)

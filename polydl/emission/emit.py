@@ -12,7 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polydl import durations
+from polydl import durations, registry
 from polydl.codegen import processor
 from polydl.codegen.header import header
 from polydl.codegen.parallel_source import variant_threads
@@ -192,7 +192,19 @@ def processor_clause(machine: Machine, toolchain: Toolchain, code: KernelSource,
             f" That uses {used}. On a processor that lacks any of these the loops run as they were written, and "
             f"{code.interface.missing} names it: then {remedy} there."
         )
-    return Clause("Processor", text)
+    return Clause("Processor", " ".join([text, *_asked_for(code)]))
+
+
+def _asked_for(code: KernelSource) -> list[str]:
+    """Sentences on instructions of microkernels that no check of the processor covers: their code asks by itself."""
+    names = dict.fromkeys(use.name for use in code.microkernels)
+    macros = {name: registry.load("microkernels", name).macros for name in names}
+    return [
+        f"{name} needs {', '.join(further)} as well; where a process may not use these, plain loops compute its "
+        f"products, and {code.interface.missing} does not say so."
+        for name in names
+        if (further := processor.further_sets(macros[name]))
+    ]
 
 
 def _interface(winner: Winner, toolchain: Toolchain, foreign: ForeignCall | None) -> Interface:

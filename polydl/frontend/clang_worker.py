@@ -9,22 +9,22 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from clang.cindex import CursorKind, Diagnostic, Index, StorageClass, conf
+from clang.cindex import CursorKind, Index, StorageClass, conf
 
-from polydl.errors import OptionError, PolydlError, SourceError, UnsupportedConstructError
+from polydl.errors import PolydlError, UnsupportedConstructError
 from polydl.frontend.assignments import assignment_edits
+from polydl.frontend.bound_parameters import bound_parameters, check_bound
 from polydl.frontend.c_types import declaration, names_in_header, sized_declaration, sized_in_header, with_numbers
 from polydl.frontend.child import answer
+from polydl.frontend.clang_parser import Parser
 from polydl.frontend.conversions import conversions
-from polydl.frontend.counters import LIMITS
 from polydl.frontend.excerpt import excerpt
 from polydl.frontend.facts import Branch, ReplacedPointer
-from polydl.frontend.feature_macros import feature_macros
 from polydl.frontend.function_reader import FunctionReader, Variable
 from polydl.frontend.index_functions import index_edits
 from polydl.frontend.known_values import (
@@ -36,11 +36,11 @@ from polydl.frontend.known_values import (
     type_edits,
     value_edits,
 )
-from polydl.frontend.macro_uses import check_macros, has_conditions, inactive
+from polydl.frontend.macro_uses import check_macros, inactive
 from polydl.frontend.openmp_directives import openmp_directives
 from polydl.frontend.pointer_sums import sum_edits
 from polydl.frontend.regions import check_blocks, check_included, choose, functions_of, marked_regions
-from polydl.frontend.reserved_names import HEADERS, check_names, conflict
+from polydl.frontend.reserved_names import check_names
 from polydl.frontend.row_pointers import pointer_edits
 from polydl.frontend.shifts import shift_edits
 from polydl.frontend.source import Edit, EditedText, line_of, one_line, without_comments
@@ -48,141 +48,9 @@ from polydl.frontend.successive_values import successive_edits
 from polydl.frontend.walk import preorder
 from polydl.frontend.written_out import number_edits, written_out_edits
 
-_DETAILED_PREPROCESSING = 1
 # Most levels of constants that are computed from constants, and of assignments inside of others.
 _ROUNDS = 16
-# What a statement begins with that no declaration does.
-_STATEMENTS = frozenset({"for", "if", "while", "do", "switch", "return", "{"})
 _ELSE = re.compile(r"\s*else\b")
-
-
-class Parser:
-    """Parses views of the file; keeps libclang's index alive."""
-
-    def __init__(self, file: str, options: list[str]) -> None:
-        self.file = file
-        self.options = ["-xc", *options, "-Werror=integer-overflow"]
-        self.index = Index.create()
-
-    def parse(self, text: str, macros: Mapping[str, str]) -> Any:
-        """A translation unit of a text in place of the file's, with further macros by name.
-
-        Syntax errors are among its diagnostics, and are not raised as by ``checked``.
-        """
-        flags = _DETAILED_PREPROCESSING if has_conditions(text) else 0
-        return self._parse(text, macros, self.options, flags)
-
-    def parse_in_detail(self, text: str, macros: Mapping[str, str]) -> Any:
-        """The same, with what the preprocessor leaves out of headers."""
-        return self._parse(text, macros, self.options, _DETAILED_PREPROCESSING)
-
-    def _parse(self, text: str, macros: Mapping[str, str], options: list[str], flags: int) -> Any:
-        arguments = options + [f"-D{name}={value}" for name, value in macros.items()]
-        return self.index.parse(self.file, arguments, [(self.file, text.encode("latin-1"))], flags)
-
-    def parse_openmp(self, text: str, macros: Mapping[str, str]) -> Any:
-        """The same as a compiler with OpenMP reads it, with cursors for its directives."""
-        return self._parse(text, macros, [*self.options, "-fopenmp"], 0)
-
-    def check_headers(self, text: str, macros: Mapping[str, str]) -> None:
-        """Check that the text stays right after the headers that generated code includes. Raises SourceError."""
-        options = [*self.options, *(f"-include{header}" for header in HEADERS)]
-        unit = self._parse(text, {**feature_macros(text, macros), **macros}, options, 0)
-        for diagnostic in unit.diagnostics:
-            if diagnostic.severity < Diagnostic.Error:
-                continue
-            words = conflict(diagnostic.spelling)
-            if words is not None:
-                line = diagnostic.location.line
-                inside = conf.lib.clang_Location_isFromMainFile(diagnostic.location)
-                construct = one_line(text.split("\n")[line - 1]) if inside else None
-                raise SourceError(
-                    words[0], file=self.file, line=line if inside else None, construct=construct, remedy=words[1]
-                )
-            return
-
-    def checked(self, view: EditedText, original: str, macros: Mapping[str, str]) -> Any:
-        """The parsed view of ``original``. Raises SourceError for the first error that Clang reports."""
-        unit = self.parse(view.text, macros)
-        errors = [diagnostic for diagnostic in unit.diagnostics if diagnostic.severity >= Diagnostic.Error]
-        if errors:
-            raise _source_error(errors, self.file, view, original, macros)
-        return unit
-
-
-def _source_error(
-    diagnostics: Sequence[Any], file: str, view: EditedText, original: str, macros: Mapping[str, str]
-) -> SourceError:
-    """The first error, and what is undeclared in all of them. ``macros`` may stand where a name has to."""
-    diagnostic = diagnostics[0]
-    place = diagnostic.location
-    where, line, construct = file, place.line, None
-    if place.file is not None and place.file.name != file:
-        where = place.file.name
-    else:
-        line = line_of(original, view.origins[place.offset])
-        construct = one_line(original.split("\n")[line - 1]) or None
-    message = diagnostic.spelling
-    undeclared = [re.fullmatch(r"use of undeclared identifier '(\w+)'.*", each.spelling) for each in diagnostics]
-    names = list(dict.fromkeys(match[1] for match in undeclared if match))
-    there = re.match(r"\s*(\w+|\{)", view.text[place.offset :]) if where == file and place.file else None
-    word = there[1] if there else None
-    if message.startswith("expected identifier or '('") and word in _STATEMENTS:
-        return SourceError(
-            "a statement stands outside of any function",
-            file=where,
-            line=line,
-            construct=construct,
-            remedy="put the loops into a function, whose parameters are their arrays and sizes",
-        )
-    remedy = "mend the C; this is what Clang says about it"
-    if undeclared[0]:
-        defined = "it as a macro" if len(names) == 1 else "them as macros"
-        options = " ".join(f"-D {name}=VALUE" for name in names)
-        remedy = f"declare {', '.join(names)}, or define {defined}: {options}"
-    elif re.search(r"undeclared (library )?function", message):
-        remedy = "declare it, or include the header that does"
-    elif "file not found" in message:
-        remedy = "name the folder of the header with -I DIR (include_directories in Python)"
-    elif message.startswith("expected ") and word in macros:
-        given = f"-D {word} or --range {word}"
-        remedy = f"{given} puts a number in the place of that name here: leave out the option or the definition"
-    elif "overflow" in message:
-        remedy = "compute the size in long, such as 100000L * 100000"
-    return SourceError(
-        f"Clang says at column {place.column}: {message}", file=where, line=line, construct=construct, remedy=remedy
-    )
-
-
-def _bound_parameters(
-    unit: Any, text: str, defines: Mapping[str, str], name: str | None, init: str, file: str
-) -> dict[str, int]:
-    """``{parameter: value}`` of the defines that name an integer parameter. They fix its value and are no macros."""
-    functions = functions_of(unit)
-    try:
-        functions = [choose(functions, marked_regions(text, file, inactive(unit, text)), name, init, file)[0]]
-    except PolydlError:
-        # Without its macros the file may not parse yet, so that any function of that name counts.
-        named = [function for function in functions if name in (None, function.spelling)]
-        # A name that the file doesn't have is refused later, by ``choose``, if the macros spoil no function until then.
-        absent = name is not None and not re.search(rf"\b{re.escape(name)}\b", text)
-        functions = functions if absent else named
-    bound = {}
-    for function in functions:
-        for parameter in function.get_arguments():
-            if parameter.spelling not in defines:
-                continue
-            value = defines[parameter.spelling]
-            try:
-                bound[parameter.spelling] = int(value, 0)
-            except ValueError:
-                raise OptionError(
-                    f"{parameter.spelling} is a parameter of {function.spelling}, and {value!r} is no integer",
-                    file=file,
-                    line=parameter.location.line,
-                    remedy=f"give it an integer: -D {parameter.spelling}=64",
-                ) from None
-    return bound
 
 
 def read(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -193,7 +61,7 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
     file, text, name, init = (request[key] for key in ("file", "text", "function", "init"))
     defines: dict[str, str] = request["defines"]
     parser = Parser(file, request["options"])
-    bound = _bound_parameters(parser.parse(text, {}), text, defines, name, init, file) if defines else {}
+    bound = bound_parameters(parser.parse(text, {}), text, defines, name, init, file) if defines else {}
     macros = {key: value for key, value in defines.items() if key not in bound}
     written = request["original"] or text
     whole = parser.checked(EditedText(written), written, macros) if written != text else None
@@ -213,7 +81,7 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
             taken = excerpt(whole or unit, written, function.spelling, lambda part: parser.parse(part, macros))
             parameters = [parameter.spelling for parameter in function.get_arguments()]
             sized = _sized(function, parameters)
-            _check_bound(reader, bound, parameters, file)
+            check_bound(reader, bound, parameters, file)
             declared = [(variable.name, variable.offset) for variable in reader.variables.values()]
             declared += [(macro, -1) for macro in macros]
             _check_specifiers(function, view.text, file)
@@ -273,37 +141,6 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
         "cast_types": reader.cast_types,
         "largest_header": max((os.path.getsize(each.include.name) for each in unit.get_includes()), default=0),
     }
-
-
-def _check_bound(reader: FunctionReader, bound: Mapping[str, int], parameters: list[str], file: str) -> None:
-    for variable in reader.variables.values():
-        if variable.storage != "parameter" or variable.name not in bound or variable.name not in parameters:
-            continue
-        line = line_of(reader.text, variable.offset)
-        if not variable.shape.is_scalar_integer:
-            raise OptionError(
-                f"{variable.name} is a parameter that isn't an integer, so -D can't give it a value",
-                file=file,
-                line=line,
-                remedy=f"leave out -D {variable.name}=…",
-            )
-        low, high = LIMITS[variable.shape.element]
-        if not low <= bound[variable.name] <= high:
-            raise OptionError(
-                f"{variable.name} is of type {variable.shape.element}, which has no number {bound[variable.name]}",
-                file=file,
-                line=line,
-                remedy=f"give it a value from {low} to {high}, or another type in the source",
-            )
-        for reference in variable.references:
-            if reference.role in ("write", "update", "address"):
-                raise UnsupportedConstructError(
-                    f"-D gives {variable.name} one value, and the function changes it",
-                    file=file,
-                    line=line_of(reader.text, reference.offset),
-                    construct=variable.name,
-                    remedy="copy the parameter to a local variable, and change that",
-                )
 
 
 def _check_specifiers(function: Any, text: str, file: str) -> None:

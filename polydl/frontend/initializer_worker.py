@@ -16,7 +16,8 @@ from clang.cindex import CursorKind, Index, TypeKind
 
 from polydl.errors import OptionError
 from polydl.frontend.child import answer
-from polydl.frontend.clang_worker import Parser, answered
+from polydl.frontend.clang_parser import Parser
+from polydl.frontend.clang_worker import answered
 from polydl.frontend.excerpt import excerpt
 from polydl.frontend.loop_headers import integer_value
 from polydl.frontend.regions import functions_of

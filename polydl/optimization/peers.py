@@ -11,7 +11,7 @@ from polydl import registry
 from polydl.arguments import seed_of, whole
 from polydl.codegen.original import original
 from polydl.errors import ExecutionError
-from polydl.execute.contract import Executor, Peer, TimingPolicy
+from polydl.execute.contract import Executor, FinishedCallback, Peer, TimingPolicy
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Measurement
@@ -90,37 +90,29 @@ def compare_with_peers(
         remedy = "optimize another nest" if result.tried else "optimize with run=True first"
         raise ExecutionError("there is no candidate that ran and passed", remedy=remedy)
     best = leading(passed, leaders)
-    executor: Executor = registry.load("executors", "local")
     policy = TimingPolicy(rounds=rounds, budget_seconds=budget_seconds, timeout_seconds=timeout_seconds, cold=cold)
-    with temporary_directory() as directory:
-        kernels = [original(result.scop), *(tried.kernel for tried in best)]
-        book = book_of(
-            result.scop,
-            result.machine,
-            result.toolchain,
-            records,
-            workload,
-            seed=seed,
-            numerics=result.numerics,
-            cold=cold,
-        )
-        variants = {tried.kernel.id: tried.ranked.variant for tried in best}
-        built = executor.build(kernels, result.toolchain, directory, progress=relayed(progress))
-        plain = [] if result.plain is None else [(result.plain.build.kernel, result.plain.build.toolchain)]
-        wanted = (*builds, *plain)
-        others = [each for kernel, compiler in wanted for each in executor.build([kernel], compiler, directory)]
-        measured = executor.measure(
-            [*built[1:], *others],
-            built[0],
-            result.scop,
-            threads=result.machine.threads,
-            policy=policy,
-            seed=seed,
-            progress=relayed(progress),
-            finished=book.recorder(kernels, variants) if book is not None else None,
-            peers=peers,
-            most_error=most_error(result.numerics),
-        )
+    kernels = [original(result.scop), *(tried.kernel for tried in best)]
+    book = book_of(
+        result.scop,
+        result.machine,
+        result.toolchain,
+        records,
+        workload,
+        seed=seed,
+        numerics=result.numerics,
+        cold=cold,
+    )
+    variants = {tried.kernel.id: tried.ranked.variant for tried in best}
+    plain = [] if result.plain is None else [(result.plain.build.kernel, result.plain.build.toolchain)]
+    measured = _measured(
+        result,
+        [(kernels, result.toolchain), *(([kernel], compiler) for kernel, compiler in (*builds, *plain))],
+        policy,
+        seed=seed,
+        progress=progress,
+        finished=book.recorder(kernels, variants) if book is not None else None,
+        peers=peers,
+    )
     count = len(best) + 1
     end = count + len(builds)
     return PeerComparison(
@@ -129,8 +121,8 @@ def compare_with_peers(
             replace(tried, measurement=measurement, record=None)
             for tried, measurement in zip(best, measured[1:count], strict=True)
         ),
-        peers=tuple(measured[end + len(plain) :]),
-        builds=tuple(measured[count:end]),
+        peers=measured[end + len(plain) :],
+        builds=measured[count:end],
         plain=None if result.plain is None else replace(result.plain, measurement=measured[end], record=None),
     )
 
@@ -153,20 +145,43 @@ def tried_kernels(
     if result.toolchain is None:
         raise ExecutionError("there is no nest that ran", remedy="optimize with run=True first")
     numbered = [replace(kernel, id=f"{kernel.id}-{number}") for number, kernel in enumerate(kernels)]
-    executor: Executor = registry.load("executors", "local")
     policy = TimingPolicy(
         rounds=_TRIAL_ROUNDS, budget_seconds=_TRIAL_SECONDS, timeout_seconds=timeout_seconds, cold=cold
     )
+    wanted = [([original(result.scop)], result.toolchain), (numbered, toolchain)]
+    return _measured(result, wanted, policy, seed=seed, progress=progress)[1:]
+
+
+def _measured(
+    result: Optimization,
+    wanted: Sequence[tuple[Sequence[KernelSource], Toolchain]],
+    policy: TimingPolicy,
+    *,
+    seed: int,
+    progress: ProgressCallback | None,
+    finished: FinishedCallback | None = None,
+    peers: Sequence[Peer] = (),
+) -> tuple[Measurement, ...]:
+    """Build kernels, each group by its compiler, and measure them in the same rounds as the peers, in this order.
+
+    The first kernel of all is the original nest, which the others are verified against.
+    """
+    executor: Executor = registry.load("executors", "local")
     with temporary_directory() as directory:
-        (reference,) = executor.build([original(result.scop)], result.toolchain, directory)
-        measured = executor.measure(
-            executor.build(numbered, toolchain, directory, progress=relayed(progress)),
+        reference, *others = (
+            built
+            for kernels, compiler in wanted
+            for built in executor.build(kernels, compiler, directory, progress=relayed(progress))
+        )
+        return executor.measure(
+            others,
             reference,
             result.scop,
             threads=result.machine.threads,
             policy=policy,
             seed=seed,
             progress=relayed(progress),
+            finished=finished,
+            peers=peers,
             most_error=most_error(result.numerics),
         )
-    return tuple(measured[1:])

@@ -46,7 +46,7 @@ def unmeasured(scop: Scop, baseline: Measurement) -> ExecutionError:
 
 
 def check_results(scop: Scop) -> None:
-    """Raises UnsupportedConstructError where no caller sees what the nest writes: no variant can be checked then."""
+    """Raises UnsupportedConstructError where callers see no array that it writes: no variant can be checked then."""
     written = dict.fromkeys(scop.array(access.array) for each in scop.statements for access in each.writes)
     shared = {each.memory for each in scop.arrays if each.storage in ("parameter", "global", "constant")}
     if any(each.memory in shared for each in written):
@@ -57,7 +57,7 @@ def check_results(scop: Scop) -> None:
     if scalar is not None:
         remedy = f"give {function} an array of one element for what it returns: result[0] = {scalar};"
     raise UnsupportedConstructError(
-        f"no caller of {function} sees what the region writes",
+        f"the region writes no array that a caller of {function} sees",
         file=scop.file,
         line=scop.line,
         construct=", ".join(names),
