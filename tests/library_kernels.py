@@ -13,7 +13,7 @@ from polydl.execute.build import build
 from polydl.execute.toolchain import Toolchain
 from polydl.libraries.blocking import Blocking, BlockingLoop
 from polydl.libraries.callable import AnySize
-from polydl.libraries.candidates import element_bytes
+from polydl.libraries.candidates import element_bytes, with_start
 from polydl.libraries.chosen import ChosenLibrary, LibrarySettings
 from polydl.libraries.decision import Condition, Decision, Leaf, Times
 from polydl.libraries.kernel import Kernel
@@ -59,7 +59,7 @@ def compiled(
     decision = DECISION if len(kernels) == len(KERNELS) else Leaf(next(iter(kernels)))
     form = symbolic_product(nest)
     assert form is not None
-    form = replace(form, rows_apart=rows_apart)
+    form = replace(with_start(nest, form), rows_apart=rows_apart)
     ways = {name: Kernel(blocking=each) for name, each in kernels.items()}
     source = unit(nest, form, decision, ways, machine_with(1, width * element_bytes(nest, form)), identity="library")
     (built,) = build([source], Toolchain.find("gcc").cautious, directory)

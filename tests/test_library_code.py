@@ -23,7 +23,7 @@ from polydl.libraries.decision import Leaf
 from polydl.libraries.dot_code import dot_blocks, dot_tile
 from polydl.libraries.kernel import Kernel
 from polydl.libraries.product import symbolic_product
-from polydl.libraries.tile_code import NEXT_BLOCK, column_counts, register_blocks, tile
+from polydl.libraries.tile_code import NEXT_BLOCK, SumForm, column_counts, register_blocks, tile
 from polydl.libraries.unit import unit
 
 pytestmark = pytest.mark.native
@@ -162,20 +162,20 @@ def test_vectors_that_no_register_holds_compile(tmp_path: Path) -> None:
 def test_a_tile_of_dot_products_calls_its_register_blocks_and_no_others(rows: int, width: int, columns: int) -> None:
     calls = {
         value.function
-        for value in expressions(dot_tile(rows, columns, scaled=False).body)
+        for value in expressions(dot_tile(rows, columns, SumForm()).body)
         if isinstance(value, Apply) and value.function.startswith("polydl_dots")
     }
-    assert calls == {block.name for block in dot_blocks(rows, width, columns, scaled=False)}
+    assert calls == {block.name for block in dot_blocks(rows, width, columns, SumForm())}
 
 
 @pytest.mark.parametrize(("vectors", "width", "columns"), [(2, 8, 3), (4, 4, 6), (3, 1, 1), (2, 16, 8)])
 def test_a_tile_calls_its_register_blocks_and_no_others(vectors: int, width: int, columns: int) -> None:
     calls = {
         value.function
-        for value in expressions(tile(vectors, width, columns, scaled=False).body)
+        for value in expressions(tile(vectors, width, columns, SumForm()).body)
         if isinstance(value, Apply) and value.function.startswith("polydl_block")
     }
-    blocks = {block.name for block in register_blocks(vectors, width, columns, scaled=False)}
+    blocks = {block.name for block in register_blocks(vectors, width, columns, SumForm())}
     assert len(blocks) >= vectors
     assert calls == blocks
 

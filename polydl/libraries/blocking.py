@@ -23,6 +23,10 @@ _OTHER_REGISTERS = 2
 _TERMS_OF_LONG_ROWS = 32
 # Register blocks of rows, and of columns, in a tile that the second level of cache holds.
 _BLOCKS_OF_ROWS, _BLOCKS_OF_COLUMNS = 4, 8
+# Register blocks of columns in a tile of filters' taps.
+_BLOCKS_OF_TAPS = (4, 16)
+# Rows of images in such a tile, where the second level of cache doesn't hold all of them.
+_ROWS_OF_TAPS = 8
 # Register blocks of columns in a tile whose vectors run along k: enough that copies of A are few beside products.
 _COLUMNS_ALONG_TERMS = 32
 
@@ -32,7 +36,7 @@ class BlockingLoop:
     """A loop over tiles of m, n or k, or a loop around them."""
 
     role: Role
-    #: iterations of the source loop in one tile; 1 for a loop that is not m, n or k
+    #: iterations of the source loop in one tile; 1 for the innermost loop of those over one that is not m, n or k
     size: int
     #: whether its iterations run on different threads
     parallel: bool = False
@@ -85,7 +89,9 @@ class Blocking:
         level = {role: sum(tile.role == role for tile in self.tiles) for role in product.loops}
         loops = []
         for tile in self.tiles:
-            name = f"{tile.role}_t{level[tile.role]}" if tile.role in INNER else tile.role
+            # The innermost loop over one around m, n and k is the loop itself.
+            around = level[tile.role] - (tile.role not in INNER)
+            name = f"{tile.role}_t{around}" if around else tile.role
             loops.append(Loop(name, product.loops[tile.role], tile.size, parallel=tile.parallel))
             level[tile.role] -= 1
         inner = ("k", "n", "m") if self.along == "m" else ("m", "n", "k")
@@ -95,7 +101,7 @@ class Blocking:
         """What it does, for people, in the names of the source."""
         names = product.names
         tiles = ", ".join(
-            f"{names[each.role]}{f' by {each.size}' if each.role in INNER else ''}"
+            f"{names[each.role]}{f' by {each.size}' if each.role in INNER or each.size > 1 else ''}"
             f"{' on threads' if each.parallel else ''}"
             for each in self.tiles
         )
@@ -307,7 +313,34 @@ def usual_blockings(machine: Machine, element_bytes: int, product: SymbolicProdu
     blockings += _of_long_rows(machine, element_bytes)
     blockings = list(dict.fromkeys(replace(each, packed=_with_copies(each.packed, product)) for each in blockings))
     blockings += along_terms(machine, element_bytes, product)
-    return placed_in_loops(blockings, machine, product)
+    return (*placed_in_loops(blockings, machine, product), *_of_taps(machine, element_bytes, product))
+
+
+def _of_taps(machine: Machine, element_bytes: int, product: SymbolicProduct) -> tuple[Blocking, ...]:
+    """Blockings of convolutions: of each tap of the filters, the copy of a tile serves all rows of an image.
+
+    Taps are loops around m, n and k that move B but not C, rows the innermost of those that move C but not B. As C is
+    read and written for each tap, tiles have few columns, of which the second level of cache holds an image, or else
+    few rows of it.
+    """
+    taps = [role for role in product.added if role not in INNER and role in product.b.strides]
+    rows = [role for role in product.outer if role in product.c.strides and role not in product.b.strides]
+    if not taps or not rows:
+        return ()
+    inside = rows[-1]
+    outside = tuple(BlockingLoop(role, 1) for role in product.outer if role not in (*taps, inside))
+    within = tuple(BlockingLoop(role, 1) for role in (*taps, inside))
+    some_rows = BlockingLoop(inside, _ROWS_OF_TAPS)
+    copied: tuple[Operand, ...] = ("b",)
+    packed = _with_copies(copied, product)
+    blockings: list[Blocking] = []
+    for vectors, columns in dict.fromkeys((_largest_block(machine, element_bytes), (2, widest_block(machine)))):
+        m, _, of_k = _goto_tiles(machine, element_bytes, vectors, columns)
+        for blocks, threads in combinations(_BLOCKS_OF_TAPS, (False, True) if machine.threads > 1 else (False,)):
+            n = BlockingLoop("n", blocks * columns, threads)
+            orders = ((n, of_k), (n, some_rows, of_k))
+            blockings += [Blocking((*outside, *tiles, *within, m), vectors, columns, packed) for tiles in orders]
+    return tuple(blockings)
 
 
 def of_last_rows(

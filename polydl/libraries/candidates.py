@@ -16,6 +16,7 @@ from polydl.libraries.kernel_code import KernelLoops, kernel_code
 from polydl.libraries.linear import OPEN
 from polydl.libraries.product import SymbolicProduct, symbolic_product
 from polydl.libraries.product_code import ProductCode
+from polydl.libraries.start import start_of
 from polydl.libraries.symbolic import SymbolicNest
 from polydl.machine import Machine
 from polydl.optimization.optimize import optimize
@@ -36,6 +37,7 @@ def usual_candidates(nest: SymbolicNest, machine: Machine) -> tuple[SymbolicProd
     """
     product = symbolic_product(nest)
     if product is not None:
+        product = with_start(nest, product)
         product = replace(product, rows_apart=_rows_may_wait(nest, product, machine))
     kernels = proved(nest, product, usual_kernels(nest, product, machine), machine)
     if product is not None and not kernels:
@@ -58,6 +60,20 @@ def usual_kernels(nest: SymbolicNest, product: SymbolicProduct | None, machine: 
         )
     threads = (False, True) if machine.threads > 1 else (False,)
     return tuple(dict.fromkeys(kernel for parallel in threads for kernel in _of_loops(nest, parallel, None)))
+
+
+def with_start(nest: SymbolicNest, product: SymbolicProduct) -> SymbolicProduct:
+    """The product with the statement that sets C, where it may be computed with the first terms of each element."""
+    started = replace(product, start=start_of(nest, product))
+    if started.start is None:
+        return product
+    by_elements = Blocking(tuple(BlockingLoop(role, 1) for role in ("m", "n", *product.outer, "k")), 2, 1)
+    (plain,) = _of_loops(nest, False, started)
+    try:
+        legal = not broken(planned(nest, started, replace(plain, blocking=by_elements)))
+    except (IllegalVariantError, AnalysisError):
+        return product
+    return started if legal else product
 
 
 def _rows_may_wait(nest: SymbolicNest, product: SymbolicProduct, machine: Machine) -> bool:
@@ -135,7 +151,7 @@ def kernel_of(
     left = distributed(nest, shared)
     steps = []
     for each in left.nests if parallel else ():
-        if product is not None and product.statement in each.statements:
+        if product is not None and not set(product.statements).isdisjoint(each.statements):
             continue
         dealt = any(getattr(loop, "parallel", False) for loop in each.prefix)
         order = list(range(len(each.loops)))
@@ -211,11 +227,11 @@ def searched_kernels(
         if all(product.statement not in each.nest.statements for each in applied.plan.nests):
             return None
         blocking = of_variant(applied, product, machine, element_bytes(nest, product))
-        of_product = applied.plan.nest_of(product.statement).nest.index
         if blocking is None:
             return None
+        computed = {applied.plan.nest_of(name).nest.index for name in product.statements}
         shared = _around_variables(nest, blocking.on_threads, product)
-        others = [step for step in variant.nest_steps if step.nest != of_product]
+        others = [step for step in variant.nest_steps if step.nest not in computed]
         plain = kernel_of(nest, shared, blocking.on_threads, product) if shared else _with_steps(others)
         return None if plain is None else replace(plain, blocking=blocking)
 

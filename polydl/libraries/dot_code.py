@@ -26,11 +26,14 @@ from polydl.libraries.tile_code import (
     COLUMN,
     COLUMNS,
     ELEMENT,
+    FACTOR,
+    FIRST,
     ROW,
     ROWS,
     SCALE,
     K,
     L,
+    SumForm,
     added,
     below,
     by_columns,
@@ -93,10 +96,10 @@ def _block_name(rows: int, columns: int) -> str:
     return f"polydl_dots{rows}x{columns}"
 
 
-def dot_tile(rows: int, columns: int, *, scaled: bool) -> Function:
+def dot_tile(rows: int, columns: int, form: SumForm) -> Function:
     """The function that adds one tile's product to C. Rows of A, and columns of B, are contiguous along k."""
-    names = ("am", "place", "bn", "to", "cn", *([SCALE] if scaled else []))
-    arguments = (K, added(Name("a"), times(ROW, Name("am"))), *map(Name, names))
+    names = ("am", "place", "bn", "to", "cn")
+    arguments = (K, added(Name("a"), times(ROW, Name("am"))), *map(Name, names), *form.arguments)
 
     def blocks_of(count: int) -> Node:
         return by_columns(partial(_block_name, count), arguments, columns)
@@ -113,20 +116,16 @@ def dot_tile(rows: int, columns: int, *, scaled: bool) -> Function:
         below(ROW, Name("m"), inner, ROWS),
     )
     body = (Declare("long", (Variable("columns"),)), below(COLUMN, Name("n"), outer, COLUMNS))
-    parameters = (*(("long", role) for role in ("m", "n", "k")), *operands(("am",), ("bn",), scaled=scaled))
+    parameters = (*(("long", role) for role in ("m", "n", "k")), *operands(("am",), ("bn",)), *form.parameters)
     return Function(dot_tile_name(rows, columns), parameters, body, inlining="")
 
 
-def dot_blocks(rows: int, width: int, columns: int, *, scaled: bool) -> list[Function]:
+def dot_blocks(rows: int, width: int, columns: int, form: SumForm) -> list[Function]:
     """The functions of the register blocks into which tiles are cut, for vectors of ``width`` elements."""
-    return [
-        _dot_block(count, width, number, scaled=scaled)
-        for count in range(1, rows + 1)
-        for number in column_counts(columns)
-    ]
+    return [_dot_block(count, width, number, form) for count in range(1, rows + 1) for number in column_counts(columns)]
 
 
-def _dot_block(rows: int, width: int, columns: int, *, scaled: bool) -> Function:
+def _dot_block(rows: int, width: int, columns: int, form: SumForm) -> Function:
     """The function that adds the dot products of ``rows`` rows of A and ``columns`` columns of B to C."""
     kind, places = vector_name(width), [(v, u) for u in range(columns) for v in range(rows)]
     sums = [f"c{v}_{u}" for v, u in places]
@@ -167,9 +166,9 @@ def _dot_block(rows: int, width: int, columns: int, *, scaled: bool) -> Function
         long += [*nodes, Assign(target, "=", total)]
         done += count
     for number, (v, u) in enumerate(places):
-        long.append(_stored(Element("sums", (Integer(number),)), Integer(v), Integer(u), scaled=scaled))
-    body.append(If(Binary("<", K, Integer(width)), _short(rows, columns, scaled=scaled), tuple(long)))
-    parameters = (("long", "k"), *operands(("am",), ("bn",), scaled=scaled))
+        long.append(_stored(Element("sums", (Integer(number),)), Integer(v), Integer(u), form))
+    body.append(If(Binary("<", K, Integer(width)), _short(rows, columns, form), tuple(long)))
+    parameters = (("long", "k"), *operands(("am",), ("bn",)), *form.parameters)
     return Function(_block_name(rows, columns), parameters, tuple(body), inlining="")
 
 
@@ -178,13 +177,18 @@ def _part(total: str, part: int) -> str:
     return f"{total}_part{part}" if part else total
 
 
-def _stored(total: Expr, row: Expr, column: Expr, *, scaled: bool) -> Node:
-    """Adds a sum to C."""
-    place = added(*([row] if row != _ZERO else []), times(column, Name("cn")))
-    return Assign(Element("c", (place,)), "+=", times(Name(SCALE), total) if scaled else total)
+def _stored(total: Expr, row: Expr, column: Expr, form: SumForm) -> Node:
+    """Adds a sum to C, or to what C is set to."""
+    element = Element("c", (added(*([row] if row != _ZERO else []), times(column, Name("cn"))),))
+    value = times(Name(SCALE), total) if form.scaled else total
+    more = Assign(element, "+=", value)
+    if form.start is None:
+        return more
+    start = Cast(ELEMENT, _ZERO) if form.start == "zero" else Binary("*", FACTOR, element)
+    return If(FIRST, (Assign(element, "=", Binary("+", start, value)),), (more,))
 
 
-def _short(rows: int, columns: int, *, scaled: bool) -> Body:
+def _short(rows: int, columns: int, form: SumForm) -> Body:
     """The dot products of fewer terms than a vector has."""
     v, u = Name("v"), Name("u")
     product = Binary(
@@ -195,7 +199,7 @@ def _short(rows: int, columns: int, *, scaled: bool) -> Body:
     inner: Body = (
         Declare(ELEMENT, (Variable("total", initial=_ZERO),)),
         below(L, K, (Assign(Name("total"), "+=", product),), Integer(1)),
-        _stored(Name("total"), v, u, scaled=scaled),
+        _stored(Name("total"), v, u, form),
     )
     return (below(u, Integer(columns), (below(v, Integer(rows), inner, Integer(1)),), Integer(1)),)
 

@@ -18,7 +18,7 @@ from polydl.ir.schedule import Loop, Schedule
 from polydl.ir.scop import Scop, SharedLoops
 from polydl.ir.variant import Variant
 from polydl.libraries.blocking import Blocking
-from polydl.libraries.product import INNER, SymbolicProduct
+from polydl.libraries.product import INNER, Start, SymbolicProduct
 from polydl.libraries.symbolic import SymbolicNest
 from polydl.plan.nest_plan import NestPlan, Plan
 from polydl.plan.plan import make_plan
@@ -102,14 +102,21 @@ def planned(nest: SymbolicNest, product: SymbolicProduct | None, kernel: Kernel)
     if kernel.blocking is None or product is None:
         return PlannedKernel(left, plan, None)
     of_product = plan.nest_of(product.statement)
+    if product.start is not None and (
+        of_product.nest.depth or plan.nest_of(product.start.statement).nest.statements != (product.start.statement,)
+    ):
+        raise IllegalVariantError("the loops that set the product's array hold other statements")
     inner = [loop for loop in kernel.blocking.schedule(product) if loop.iterator >= of_product.nest.depth]
     taken_over = {loop.iterator for loop in inner}
     if of_product.nest.statements != (product.statement,) or not _inner(product) <= taken_over:
         raise IllegalVariantError("the loops of the product hold other statements")
     taken = replace(of_product, loops=(), inner=tuple(replace(loop, role="call") for loop in inner))
     nests = tuple(taken if each is of_product else each for each in plan.nests)
-    times = ((name, _times(taken) if name == product.statement else each) for name, each in plan.schedule.statements)
-    return PlannedKernel(left, replace(plan, nests=nests, schedule=Schedule(tuple(times))), taken.nest.index)
+    computed = {product.statement: _times(taken)}
+    if product.start is not None:
+        computed[product.start.statement] = _start_times(taken, product, product.start)
+    times = tuple((name, computed.get(name, each)) for name, each in plan.schedule.statements)
+    return PlannedKernel(left, replace(plan, nests=nests, schedule=Schedule(times)), taken.nest.index)
 
 
 def _inner(product: SymbolicProduct) -> set[int]:
@@ -118,6 +125,17 @@ def _inner(product: SymbolicProduct) -> set[int]:
 
 def _times(plan: NestPlan) -> tuple[int | Loop, ...]:
     return (*plan.around, *plan.inner)
+
+
+def _start_times(plan: NestPlan, product: SymbolicProduct, start: Start) -> tuple[int | Loop, ...]:
+    """The time of what sets C: in the first tiles of all loops over terms, before these tiles' products."""
+    roles = [product.role(loop.iterator) for loop in plan.inner]
+    innermost = len(roles) - 1 - roles[::-1].index("k")
+    times: list[int | Loop] = [
+        replace(loop, iterator=start.loops[role]) if role in start.loops else -1 if place == innermost else 0
+        for place, (role, loop) in enumerate(zip(roles, plan.inner, strict=True))
+    ]
+    return (*plan.around, *times)
 
 
 def broken(kernel: PlannedKernel) -> str:

@@ -75,12 +75,14 @@ def kernel_code(
         return Call(Written(code.call(kernel.blocking, iterators, of.nest.depth)), statement.name)
 
     body = loops(
-        scop, plan, dict(enumerate(left.directions)), call, numerics=left.numerics,
+        scop, plan, dict(enumerate(left.directions)), call, omitted=_begun(code), numerics=left.numerics,
         vector_bytes=vector_bytes, sizes=nest.context,
     )  # fmt: skip
     variables = []
+    # What the call reads and writes isn't seen in the loops.
+    called = set() if code is None else {each.access.array for each in code.product.operands.values()}
     for array in _local(scop):
-        shorter = contracted(body, array) if array.extents else None
+        shorter = contracted(body, array) if array.extents and array.name not in called else None
         if shorter is not None:
             body = shorter
         elif OPEN not in nest.extents.get(array.name, ()) and array.bytes <= _STACK_BYTES:
@@ -88,6 +90,11 @@ def kernel_code(
         else:
             raise IllegalVariantError(f"`{array.name}` would need memory that grows with the sizes")
     return KernelLoops(kernel, with_choice(body), tuple(variables), code.product if code is not None else None)
+
+
+def _begun(code: ProductCode | None) -> tuple[str, ...]:
+    """The statement that the product's call computes besides."""
+    return () if code is None or code.product.start is None else (code.product.start.statement,)
 
 
 def _local(scop: Scop) -> list[Array]:

@@ -46,6 +46,17 @@ class ProductArray:
 
 
 @dataclass(frozen=True)
+class Start:
+    """A statement that sets each element of C before products are added to it: to zero, or to itself times a factor."""
+
+    statement: str
+    #: the iterator of each loop that moves C, as an index of this statement's
+    loops: dict[Role, int]
+    #: C of what an element is multiplied by; "" where it becomes zero
+    factor: str
+
+
+@dataclass(frozen=True)
 class SymbolicProduct:
     """``c[m, n] += scale * a[m, k] * b[k, n]`` at any size, in any loops around. m is contiguous in C."""
 
@@ -65,11 +76,23 @@ class SymbolicProduct:
     scale: str = ""
     #: whether the last rows (m) may be computed after all others, and their terms in any order: proved for all sizes
     rows_apart: bool = False
+    #: what sets C where the first terms of an element are added up, so that C isn't read there; None without it
+    start: Start | None = None
 
     @property
     def outer(self) -> tuple[Role, ...]:
         """The loops around m, n and k, in the source's order."""
         return tuple(role for role in self.loops if role not in INNER)
+
+    @property
+    def added(self) -> tuple[Role, ...]:
+        """The loops over the terms of an element of C: k, and those around that don't move C."""
+        return tuple(role for role in self.loops if role not in self.c.strides)
+
+    @property
+    def statements(self) -> tuple[str, ...]:
+        """The statements that it computes."""
+        return (self.statement,) if self.start is None else (self.start.statement, self.statement)
 
     @property
     def operands(self) -> dict[str, ProductArray]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.codegen import print_c
@@ -19,7 +20,9 @@ from polydl.libraries.product import INNER, Role, SymbolicProduct
 from polydl.libraries.tile_code import (
     ELEMENT,
     FAR,
+    FIRST,
     NEXT_BLOCK,
+    SumForm,
     added,
     below,
     constant,
@@ -69,9 +72,10 @@ class ProductCode:
     last_rows: Mapping[Blocking, Blocking] = field(default_factory=dict)
 
     @property
-    def scaled(self) -> bool:
-        """Whether all products are multiplied by a factor."""
-        return bool(self.product.scale)
+    def form(self) -> SumForm:
+        """What is done to sums on their way to C."""
+        start = self.product.start
+        return SumForm(bool(self.product.scale), None if start is None else "factor" if start.factor else "zero")
 
     @property
     def _along_terms(self) -> bool:
@@ -108,8 +112,8 @@ class ProductCode:
         trips = [sums.long(product.trips[role]) if product.loops[role] >= inside else "1" for role in product.loops]
         strides = [product.operands[name].strides[role] for name, role in self._strides]
         addresses = [product.operands[name].address(iterators) for name in ("a", "b", "c")]
-        scale = [product.scale] if product.scale else []
-        return f"{self.function(blocking)}({', '.join([*trips, *addresses, *strides, *scale])});"
+        factors = [each for each in (product.scale, product.start.factor if product.start else "") if each]
+        return f"{self.function(blocking)}({', '.join([*trips, *addresses, *strides, *factors])});"
 
     def definitions(self) -> list[str]:
         """C at file scope."""
@@ -119,11 +123,11 @@ class ProductCode:
         blocks, tiles = [], []
         for along, rows, columns in shapes:
             if along == "m":
-                blocks += register_blocks(rows, self.width, columns, scaled=self.scaled)
-                tiles.append(tile(rows, self.width, columns, scaled=self.scaled))
+                blocks += register_blocks(rows, self.width, columns, self.form)
+                tiles.append(tile(rows, self.width, columns, self.form))
             else:
-                blocks += dot_blocks(rows, self.width, columns, scaled=self.scaled)
-                tiles.append(dot_tile(rows, columns, scaled=self.scaled))
+                blocks += dot_blocks(rows, self.width, columns, self.form)
+                tiles.append(dot_tile(rows, columns, self.form))
         functions = [*dict.fromkeys(blocks), *tiles]
         return [
             f"typedef {self.product.element} {ELEMENT};",
@@ -173,7 +177,7 @@ class ProductCode:
             *((f"const {self._type(name)} *", name) for name in _OPERANDS),
             (f"{ELEMENT} *", "c"),
             *(("long", f"{name}{role}") for name, role in self._strides),
-            *([(ELEMENT, "scale")] if self.scaled else []),
+            *(each for each in self.form.parameters if each[1] != FIRST.name),
         )
 
     def _start(self, operand: str, low: dict[Role, Expr], roles: Collection[Role]) -> Expr:
@@ -270,10 +274,10 @@ class ProductCode:
             return (self._product(blocking, low, high),)
         loop = blocking.tiles[depth]
         start, end, limit = Name(f"{loop.role}_{depth + 1}"), Name(f"{loop.role}_{depth + 1}_end"), high[loop.role]
-        inner = loop.role in INNER
-        size = Integer(loop.size if inner else 1)
+        tiled = loop.role in INNER or loop.size > 1
+        size = Integer(loop.size)
         last = Conditional(Binary(">", difference(limit, start), size), added(start, size), limit)
-        ends = [Declare("long", (Variable(end.name, initial=last),), constant=True)] if inner else []
+        ends = [Declare("long", (Variable(end.name, initial=last),), constant=True)] if tiled else []
         first = low[loop.role]
         low, high = {**low, loop.role: start}, {**high, loop.role: end}
         copied = [
@@ -289,7 +293,11 @@ class ProductCode:
         """Computes the product of a tile."""
         sizes = [difference(high[role], low[role]) for role in INNER]
         in_place = {name: self._start(name, low, self.product.loops) for name in ("a", "b", "c")}
-        result = (in_place["c"], Name("cn"), *([Name("scale")] if self.scaled else []))
+        result = (
+            in_place["c"],
+            Name("cn"),
+            *(self._first(low) if each == FIRST else each for each in self.form.arguments),
+        )
         if blocking.along == "k":
             rows = Conditional(_BY_ROWS, in_place["a"], Name(panel("a")))
             step = Conditional(_BY_ROWS, Name("am"), difference(high["k"], low["k"]))
@@ -301,6 +309,11 @@ class ProductCode:
             starts["a"], Name("ak"), starts["b"], Name("bk"), Name("bn"), *result,
         )  # fmt: skip
         return Evaluate(Apply(tile_function(blocking.vectors, blocking.columns), arguments))
+
+    def _first(self, low: dict[Role, Expr]) -> Expr:
+        """Whether the first terms of C's elements are added up: all loops over terms are in their first tile."""
+        at_first = [Binary("==", low[role], _BEGINNING) for role in self.product.added if low[role] != _BEGINNING]
+        return reduce(lambda one, other: Binary("&&", one, other), at_first) if at_first else Integer(1)
 
     def _copy(self, blocking: Blocking, operand: Operand, low: dict[Role, Expr], high: dict[Role, Expr]) -> Node:
         start = self._start(operand, low, self.product.loops)

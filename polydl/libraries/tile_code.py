@@ -9,7 +9,9 @@ a block of a single column would wait for A.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
+from typing import Literal
 
 from polydl.codegen.loop_ir import Assign, Block, Body, Declare, Evaluate, For, Function, If, Node, Switch, Variable
 from polydl.codegen.values import (
@@ -51,6 +53,8 @@ SCALE = "scale"
 #: The term and their number; the first row and column of a register block, and how many it has.
 L, K = Name("l"), Name("k")
 ROW, ROWS, COLUMN, COLUMNS = Name("row"), Name("rows"), Name("column"), Name("columns")
+#: Whether these are the first terms of C's elements, before which C is set, and the factor that it is set by.
+FIRST, FACTOR = Name("first"), Name("factor")
 #: Whether C is too large for the second level of cache.
 FAR = Name("far")
 # How many register blocks of these columns follow one another, and how far apart they lie in B.
@@ -92,7 +96,31 @@ def tile_function(vectors: int, columns: int) -> str:
     return f"polydl_tile{vectors}x{columns}"
 
 
-def tile(vectors: int, width: int, columns: int, *, scaled: bool) -> Function:
+@dataclass(frozen=True)
+class SumForm:
+    """What is done to sums of products on their way to C."""
+
+    #: whether all products are multiplied by ``scale``
+    scaled: bool = False
+    #: whether C is set where its first terms are added up: to zero, or to itself times ``factor``; None if it is not
+    start: Literal["zero", "factor"] | None = None
+
+    @property
+    def parameters(self) -> tuple[tuple[str, str], ...]:
+        """Those that functions take for it, behind all others."""
+        return (
+            *([(ELEMENT, SCALE)] if self.scaled else []),
+            *([("int", FIRST.name)] if self.start is not None else []),
+            *([(ELEMENT, FACTOR.name)] if self.start == "factor" else []),
+        )
+
+    @property
+    def arguments(self) -> tuple[Name, ...]:
+        """What a function that has these parameters gives another one."""
+        return tuple(Name(name) for _, name in self.parameters)
+
+
+def tile(vectors: int, width: int, columns: int, form: SumForm) -> Function:
     """The function that adds one tile's product to C, given which operands are copied, and whether C is far.
 
     Its register blocks have up to so many vectors of ``width`` elements of m, by up to so many columns of n.
@@ -100,10 +128,10 @@ def tile(vectors: int, width: int, columns: int, *, scaled: bool) -> Function:
     narrower = [(_at_least(size), 2, size) for size in _narrower(width)]
     full = [(Binary(">", ROWS, Integer((count - 1) * width)), count, width) for count in range(vectors, 1, -1)]
     choices = [*full, (_at_least(width), 1, width), *narrower]
-    rows: Body = (_by_columns(1, 1, columns, scaled=scaled),)
+    rows: Body = (_by_columns(1, 1, columns, form),)
     for condition, count, size in reversed(choices):
         largest = (count, size) == (vectors, width)
-        rows = (If(condition, (_by_columns(count, size, columns, scaled=scaled, largest=largest),), rows),)
+        rows = (If(condition, (_by_columns(count, size, columns, form, largest=largest),), rows),)
     left, whole = difference(Name("n"), COLUMN), Binary("==", COLUMNS, Integer(columns))
     inner: Body = (
         Assign(COLUMNS, "=", Apply("polydl_columns", (left, Integer(columns)))),
@@ -128,21 +156,22 @@ def tile(vectors: int, width: int, columns: int, *, scaled: bool) -> Function:
     parameters = (
         *(("long", role) for role in ("m", "n", "k")),
         *flags,
-        *operands(("ak",), ("bk", "bn"), scaled=scaled),
+        *operands(("ak",), ("bk", "bn")),
+        *form.parameters,
     )
     return Function(tile_function(vectors, columns), parameters, body, inlining="")
 
 
-def register_blocks(vectors: int, width: int, columns: int, *, scaled: bool) -> list[Function]:
+def register_blocks(vectors: int, width: int, columns: int, form: SumForm) -> list[Function]:
     """The functions of the register blocks into which tiles are cut."""
     rows = [(count, width) for count in range(1, vectors + 1)]
     rows += [(2, size) for size in _narrower(width)]
     blocks = [
-        _register_block(count, size, number, scaled=scaled)
+        _register_block(count, size, number, form)
         for count, size in (*rows, (1, 1))
         for number in column_counts(columns)
     ]
-    return [*blocks, _register_block(vectors, width, columns, scaled=scaled, fetches=True)]
+    return [*blocks, _register_block(vectors, width, columns, form, fetches=True)]
 
 
 def vector_widths(width: int) -> list[int]:
@@ -177,12 +206,12 @@ def _block_name(vectors: int, width: int, columns: int) -> str:
     return f"polydl_block{vectors}x{width}x{columns}"
 
 
-def operands(a: Sequence[str], b: Sequence[str], *, scaled: bool) -> tuple[tuple[str, str], ...]:
-    """The parameters for A, B and C with these strides of A and of B, and for the factor of all products."""
+def operands(a: Sequence[str], b: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """The parameters for A, B and C with these strides of A and of B."""
     return (
         (f"const {ELEMENT} *", "a"), *(("long", stride) for stride in a),
         (f"const {ELEMENT} *", "b"), *(("long", stride) for stride in b),
-        (f"{ELEMENT} *", "c"), ("long", "cn"), *([(ELEMENT, SCALE)] if scaled else []),
+        (f"{ELEMENT} *", "c"), ("long", "cn"),
     )  # fmt: skip
 
 
@@ -205,11 +234,11 @@ def constant(kind: str, name: str, value: Expr) -> Declare:
     return Declare(kind, (Variable(name, initial=value),))
 
 
-def _by_columns(vectors: int, width: int, columns: int, *, scaled: bool, largest: bool = False) -> Switch:
+def _by_columns(vectors: int, width: int, columns: int, form: SumForm, *, largest: bool = False) -> Switch:
     """Calls the register block with as many columns as there are; the ``largest``, of a C that is far, prefetches."""
     last = difference(ROWS, Integer(width))
-    names = ("from", "stride_a", "place", "stride_bk", "stride_bn", "to", "cn", *([SCALE] if scaled else []))
-    arguments = (K, last, _COUNT, _APART, *map(Name, names))
+    names = ("from", "stride_a", "place", "stride_bk", "stride_bn", "to", "cn")
+    arguments = (K, last, _COUNT, _APART, *map(Name, names), *form.arguments)
     switch = by_columns(partial(_block_name, vectors, width), arguments, columns)
     if not largest:
         return switch
@@ -218,14 +247,29 @@ def _by_columns(vectors: int, width: int, columns: int, *, scaled: bool, largest
     return Switch(COLUMNS, ((columns, (If(FAR, (fetching,), usual),)), *others))
 
 
+def _begun(sums: Sequence[tuple[Name, Expr]], vector: str, zero: Expr, form: SumForm) -> Body:
+    """Declares variables with what vectors of C are before the products are added to them."""
+    if form.start is None:
+        return tuple(constant(vector, target.name, element) for target, element in sums)
+    value = [(zero if form.start == "zero" else Binary("*", FACTOR, element)) for _, element in sums]
+    return (
+        Declare(vector, tuple(Variable(target.name) for target, _ in sums)),
+        If(
+            FIRST,
+            tuple(Assign(target, "=", start) for (target, _), start in zip(sums, value, strict=True)),
+            tuple(Assign(target, "=", element) for target, element in sums),
+        ),
+    )
+
+
 def _fetching_name(vectors: int, width: int, columns: int) -> str:
     return f"{_block_name(vectors, width, columns)}_ahead"
 
 
-def _register_block(vectors: int, width: int, columns: int, *, scaled: bool, fetches: bool = False) -> Function:
+def _register_block(vectors: int, width: int, columns: int, form: SumForm, *, fetches: bool = False) -> Function:
     """The function of ``count`` register blocks that follow one another in n, which are ``apart`` elements of B.
 
-    Each has ``vectors`` of rows, the last of which begins at row ``last``. With ``scaled`` the products are added up by
+    Each has ``vectors`` of rows, the last of which begins at row ``last``. Products that are scaled are added up by
     themselves, multiplied by the factor, and added to C. One that ``fetches`` prefetches what the next block has of C:
     rows of C are too far apart for processors to see them coming.
     """
@@ -251,7 +295,10 @@ def _register_block(vectors: int, width: int, columns: int, *, scaled: bool, fet
 
     zero = Compound(vector, (_ZERO,)) if width > 1 else _ZERO
     body: list[Node] = [Declare(f"const {ELEMENT} *", (Variable(_TERM.name, initial=Name("a")),))]
-    body += [constant(vector, total(v, u).name, zero if scaled else read(of_c(v, u))) for v, u in places]
+    if form.scaled:
+        body += [constant(vector, total(v, u).name, zero) for v, u in places]
+    else:
+        body += _begun([(total(v, u), read(of_c(v, u))) for v, u in places], vector, zero, form)
     body += [
         constant(f"const {ELEMENT} *", pointer.name, linear([(1, Name("b")), (number * _SHARED, Name("bn"))]))
         for number, pointer in enumerate(pointers)
@@ -265,9 +312,10 @@ def _register_block(vectors: int, width: int, columns: int, *, scaled: bool, fet
     if fetches:
         body += [Evaluate(Apply("__builtin_prefetch", (of_c(v, columns + u),))) for v, u in places]
     body.append(below(L, K, terms, Integer(1)))
-    if scaled:
+    if form.scaled:
+        body += _begun([(Name(f"from{v}_{u}"), read(of_c(v, u))) for v, u in places], vector, zero, form)
         body += [
-            Assign(total(v, u), "=", Binary("+", read(of_c(v, u)), Binary("*", Name(SCALE), total(v, u))))
+            Assign(total(v, u), "=", Binary("+", Name(f"from{v}_{u}"), Binary("*", Name(SCALE), total(v, u))))
             for v, u in places
         ]
     body += [Assign(Unary("*", Cast(f"{vector} *", of_c(v, u))), "=", total(v, u)) for v, u in places]
@@ -275,6 +323,6 @@ def _register_block(vectors: int, width: int, columns: int, *, scaled: bool, fet
     ignored = unused(*(["last"] if vectors == 1 else []), *(["bn"] if columns == 1 else []))
     function = (*ignored, below(_BLOCK, _COUNT, tuple(body), Integer(1)))
     long = (("long", name) for name in ("k", "last", _COUNT.name, _APART.name))
-    parameters = (*long, *operands(("ak",), ("bk", "bn"), scaled=scaled))
+    parameters = (*long, *operands(("ak",), ("bk", "bn")), *form.parameters)
     name = _fetching_name(vectors, width, columns) if fetches else _block_name(vectors, width, columns)
     return Function(name, parameters, function, inlining="")
