@@ -115,7 +115,7 @@ FAMILIES = {
         "attention_scores_any.c", {"H": "1..16", "S": "1..4096"}, 5e9, _heads, _scores, {"D": _DIMENSIONS},
     ),
     "convolution": Family(
-        "conv_any.c", {"N": "1..16", "C": "64..512:64", "F": "64..512:64", "H": "7..224", "W": "7..224"}, 5e9,
+        "conv_any.c", {"N": "1..16", "C": "64..512:64", "F": "64..512:64", "H": "7..224", "W": "7..224"}, 2e9,
         _images, _convolutions, {},
     ),
     "attention": Family(

@@ -288,3 +288,14 @@ def test_loops_over_tiles_end_before_an_int_does(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="runs up to 2147483647 times") as raised:
         symbolic(text, tmp_path, ("N=1..2147483647",))
     assert "1073741824" in str(raised.value.remedy)
+
+
+def test_a_range_that_nothing_depends_on_is_refused(tmp_path: Path) -> None:
+    text = product().replace("int K,", "int K, int P,")
+    with pytest.raises(OptionError, match=r"--range P=1\.\.4: neither loops nor arrays of gemm depend on P") as raised:
+        symbolic(text, tmp_path, (*RANGES, "P=1..4"))
+    assert raised.value.remedy == "leave out its range"
+    # In an extent it is a size, too.
+    assert "P" in symbolic(text.replace("B[K][N])", "B[K][N + P])"), tmp_path, (*RANGES, "P=1..4")).sizes
+    # Without a range it is an argument like any other.
+    assert symbolic(text, tmp_path).sizes == ("M", "N", "K")

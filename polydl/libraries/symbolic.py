@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
 import islpy as isl
 
+from polydl.errors import OptionError
 from polydl.frontend.macro_definitions import macro_definitions
 from polydl.frontend.open_sizes import OpenStatement, open_statements
 from polydl.frontend.source import without_comments
@@ -160,8 +161,10 @@ def symbolic_nest(
     extents = {**_extents(seen, other, sizes), **inner}
     context = isl.Set(_context(ranges, leading))
     statements, trips = [], {}
+    in_loops: set[str] = set()
     for statement in seen.statements:
         domain = _domain(scop, statement, described[statement.name], sizes)
+        in_loops |= {name for name in sizes if _depends_on(domain, name)}
         known = _trips(statement, domain, context, sizes)
         if known is not None:
             trips[statement.name] = known
@@ -175,9 +178,16 @@ def symbolic_nest(
         for each in statements
     ]
     nest = replace(nest, scop=replace(seen, statements=tuple(boxed)))
+    _check_used(nest, in_loops)
     _check_bounds(nest)
     _check_counters(nest)
     return nest
+
+
+def _depends_on(domain: isl.Set, name: str) -> bool:
+    """Whether a set is another one for other values of a parameter."""
+    position = domain.find_dim_by_name(_PARAMETER, name)
+    return position >= 0 and bool(domain.involves_dims(_PARAMETER, position, 1))
 
 
 def _last_subscripts(access: Access, trips: Sequence[str] | None, sizes: Mapping[str, int]) -> list[int]:
@@ -334,6 +344,21 @@ def _declared(head: str, name: str) -> list[str]:
         return [OPEN] if re.search(rf"\*[\s\w]*?\b{name}\b", head) else []
     texts = [_QUALIFIERS.sub("", text).strip() for text in re.findall(r"\[([^\]]*)\]", declared[1])]
     return [OPEN, *texts] if pointer else texts
+
+
+def _check_used(nest: SymbolicNest, in_loops: Collection[str]) -> None:
+    """Check that each size is a bound of loops, in an extent, or in a statement. Raises OptionError."""
+    texts = [text for extents in nest.extents.values() for text in extents]
+    words = set(re.findall(r"\w+", " ".join([*texts, *(each.text for each in nest.source.statements)])))
+    for each in every_size(nest.ranges, nest.leading):
+        if each.name not in in_loops and each.name not in words:
+            raise OptionError(
+                f"--range {each}: neither loops nor arrays of {nest.source.function.name} depend on {each.name}",
+                file=nest.source.file,
+                line=nest.source.function.line,
+                construct=each.name,
+                remedy="leave out its range",
+            )
 
 
 def _check_bounds(nest: SymbolicNest) -> None:

@@ -74,7 +74,7 @@ FAMILIES = (
          "prefetch_streams": 32, "prefetch_step_bytes": 2048},
     ),
     Family(
-        "Intel Sapphire Rapids and Emerald Rapids", "GenuineIntel", "6", _models(143, 207), _INTEL,
+        "Intel Sapphire, Emerald and Granite Rapids", "GenuineIntel", "6", _models(143, 207, 173, 174), _INTEL,
         {**_TWO_PIPES, "stores_per_cycle": 1.0, "first_tlb_entries": 96, "first_tlb_miss_cycles": 7.0,
          "prefetch_streams": 32, "prefetch_step_bytes": 2048},
     ),
