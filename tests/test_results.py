@@ -147,6 +147,12 @@ def by_size(*cases: tuple[str, str, list[object]]) -> list[ParameterSet]:
         ("2026-11-27-library", "experiments.library_peers", ["table", DATA / "library-peers-zen4.json.xz"]),
         ("2026-11-30-library", "experiments.library", ["table", DATA / "library-products-zen4.json"]),
         ("2026-11-27-library", "experiments.library", ["table", DATA / "library-held-out-zen4.json"]),
+        ("2026-12-01-library-families", "experiments.library_families", ["table", DATA / "library-scores-xeon.json.xz"]),
+        (
+            "2026-12-01-library-families",
+            "experiments.library_families",
+            ["table", DATA / "library-convolution-xeon.json.xz"],
+        ),
         ("2026-12-01-polybench", "experiments.polybench", ["table", DATA / "polybench-pluto-zen5.json.xz"]),
         ("2026-12-01-polybench", "experiments.polybench", ["table", DATA / "polybench-pluto-zen5-after.json.xz"]),
         ("2026-12-01-operators", "experiments.polybench", ["table", DATA / "operators-zen5.json.xz"]),

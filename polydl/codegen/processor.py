@@ -19,6 +19,7 @@ _REGISTERS = ("eax", "ebx", "ecx", "edx")
 INCLUDES = ("cpuid.h",)
 #: What leaves the original nest out of a function that asks the processor: on one that lacks something, it traps.
 TUNED_ALONE = "POLYDL_TUNED_ALONE"
+_ALONE_WORDS = "to time it on a processor that has what it needs"
 _CONDITIONAL = re.compile(r"^[ \t]*#[ \t]*(if|el|endif)", re.MULTILINE)
 
 
@@ -115,7 +116,7 @@ def unless_alone(nest: str) -> str:
     """
     if _CONDITIONAL.search(nest):
         return nest
-    return "\n".join([f"#ifdef {TUNED_ALONE}", "  __builtin_trap();", "#else", nest, "#endif"])
+    return "\n".join([f"#ifdef {TUNED_ALONE} /* {_ALONE_WORDS} */", "  __builtin_trap();", "#else", nest, "#endif"])
 
 
 def used_sets(macros: Collection[str]) -> tuple[str, ...]:

@@ -53,7 +53,7 @@ void nest(float c[6][6], const float a[6][6], const float b[6][6])
     polydl_tuned_nest(c, a, b);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int it = 0; it < 6; it += B)

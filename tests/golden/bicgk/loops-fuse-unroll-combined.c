@@ -145,7 +145,7 @@ void bicgk(const float A[N][N], const float p[N], const float r[N], float q[N], 
     polydl_tuned_bicgk(A, p, r, q, s);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int i = 0; i < N; ++i)

@@ -82,7 +82,7 @@ void bnorm_relu(float output[nImg][nChannels / BLOCK][height][width][BLOCK],
     polydl_tuned_bnorm_relu(output, input, scale, shift);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int img = 0; img < nImg; ++img)

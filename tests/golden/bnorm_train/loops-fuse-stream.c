@@ -158,7 +158,7 @@ void bnorm_train(float output[4][4][28][28][16], const float input[4][4][28][28]
   }
   float scale[4][16], shift[4][16];
   double sum[4][16], squares[4][16];
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int tile = 0; tile < 4; ++tile)

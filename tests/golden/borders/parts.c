@@ -651,7 +651,7 @@ void borders(float out[9][11][32], const float w[3][3][32], const float in[9][11
     polydl_tuned_borders(out, w, in);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int y = 0; y < 9; ++y)

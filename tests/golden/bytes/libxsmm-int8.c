@@ -126,7 +126,7 @@ void bytes(int32_t C[64][96], const uint8_t A[64][128], const int8_t B[128][96])
     polydl_tuned_bytes(C, A, B);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int i = 0; i < 64; i++)

@@ -48,7 +48,7 @@ void contraction(float Y[M][N], const float A[M][K], const float B[K][N], const 
     polydl_tuned_contraction(Y, A, B, bias);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int i = 0; i < M; ++i)

@@ -407,7 +407,7 @@ void conv_1x1(float output[8][48][64], const float filter[8][4][64][64], const f
     polydl_tuned_conv_1x1(output, filter, input);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int o = 0; o < 8; o++)

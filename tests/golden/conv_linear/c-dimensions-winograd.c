@@ -1087,7 +1087,7 @@ void f(float *out, const float *in, const float *w)
     polydl_tuned_f(out, in, w);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int o = 0; o < 32; o++)

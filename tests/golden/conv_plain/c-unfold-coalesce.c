@@ -240,7 +240,7 @@ void conv_plain(float out[2][32][10][18], const float flt[32][16][3][3], const f
     polydl_tuned_conv_plain(out, flt, in);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int n = 0; n < 2; n++)

@@ -471,7 +471,7 @@ void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3][3][16
     polydl_tuned_conv_relu(output, filter, input, bias);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int img = 0; img < 2; ++img)

@@ -84,7 +84,7 @@ void conv_rows(float output[3][5][7][16], const float filter[3][2][16][16], cons
     polydl_tuned_conv_rows(output, filter, input);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int o = 0; o < 3; o++)

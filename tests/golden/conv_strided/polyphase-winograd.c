@@ -1061,7 +1061,7 @@ void conv_strided(float out[8][11][24], const float flt[3][3][16][24], const flo
     polydl_tuned_conv_strided(out, flt, in);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int k = 0; k < 24; k++)

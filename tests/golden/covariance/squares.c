@@ -64,7 +64,7 @@ void covariance(double c[32][32], const double a[8][32]) {
     polydl_tuned_covariance(c, a);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int i = 0; i < 32; i++)

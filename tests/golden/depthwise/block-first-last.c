@@ -120,7 +120,7 @@ void depthwise(float output[6][10][24], const float filter[3][3][24], const floa
     polydl_tuned_depthwise(output, filter, bias, input);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int y = 0; y < 6; ++y)

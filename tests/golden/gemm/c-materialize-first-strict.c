@@ -127,7 +127,7 @@ void gemm(float alpha, float beta, float C[48][64], const float A[48][40], const
     polydl_tuned_gemm(alpha, beta, C, A, B);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int i = 0; i < 48; i++) {

@@ -58,7 +58,7 @@ void gemver(const float alpha, const float beta, const float A[N][N], const floa
     polydl_tuned_gemver(alpha, beta, A, u1, v1, u2, v2, y, z, B, x, w);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int i = 0; i < N; ++i)

@@ -135,7 +135,7 @@ void layer(const float A[40][24], const float B[24][32], const float bias[32], f
     polydl_tuned_layer(A, B, bias, C, D);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int i = 0; i < 40; i++)

@@ -90,7 +90,7 @@ void instance_norm(float y[3][7][5], const float x[3][7][5], float mean[3])
     polydl_tuned_instance_norm(y, x, mean);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int c = 0; c < 3; c++) {

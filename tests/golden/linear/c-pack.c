@@ -200,7 +200,7 @@ void linear(float y[ROWS][OUTPUTS], const float x[ROWS][INPUTS], const float w[O
     polydl_tuned_linear(y, x, w);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int i = 0; i < ROWS; i++)

@@ -504,7 +504,7 @@ void linear_bfloat16(float y[ROWS][OUTPUTS], const bfloat16 x[ROWS][INPUTS], con
     polydl_tuned_linear_bfloat16(y, x, w);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int i = 0; i < ROWS; ++i)

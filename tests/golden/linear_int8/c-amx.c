@@ -587,7 +587,7 @@ void linear_int8(int y[ROWS][OUTPUTS], const unsigned char x[ROWS][INPUTS + 1], 
     polydl_tuned_linear_int8(y, x, w);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int i = 0; i < ROWS; i++)

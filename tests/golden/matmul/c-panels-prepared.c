@@ -222,7 +222,7 @@ void matmul(float C[256][256], const float A[256][256], const float B[256][256])
     }
     polydl_leave();
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int i = 0; i < 256; ++i)

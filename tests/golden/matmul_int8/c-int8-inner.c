@@ -161,7 +161,7 @@ void matmul_int8(int C[M][N / 64][64], float D[M][N / 64][64], const unsigned ch
     polydl_tuned_matmul_int8(C, D, A, B, scale);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int i = 0; i < M; ++i)

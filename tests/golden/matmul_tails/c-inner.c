@@ -205,7 +205,7 @@ void matmul_tails(int n, double C[37][n], const double A[37][41], const double B
     polydl_tuned_matmul_tails(n, C, A, B, factor);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int i = 0; i < 37; i++)

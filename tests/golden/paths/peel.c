@@ -43,7 +43,7 @@ void paths(int path[50][50])
     polydl_tuned_paths(path);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int k = 0; k < 50; k++)

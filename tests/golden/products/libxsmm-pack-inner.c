@@ -109,7 +109,7 @@ void products(float out[40][24], float mid[40][32], const float a[40][50], const
     polydl_tuned_products(out, mid, a, b, c);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int i = 0; i < 40; i++)

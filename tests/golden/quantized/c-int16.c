@@ -222,7 +222,7 @@ void quantized(int C[M][N], const unsigned char A[M][K], const signed char B[K][
     polydl_tuned_quantized(C, A, B, zero, zeros);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int i = 0; i < M; ++i)

@@ -107,7 +107,7 @@ void rows(double a[4][12][16], double b[16][16], double row[16]) {
     polydl_tuned_rows(a, b, row);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int r = 0; r < 4; r++)

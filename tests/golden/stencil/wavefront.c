@@ -55,7 +55,7 @@ void stencil(float A[64][80], float B[64][80])
     polydl_tuned_stencil(A, B);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int t = 0; t < 4; ++t) {

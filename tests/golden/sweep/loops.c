@@ -45,7 +45,7 @@ void sweep(float A[30][31], double x[40], double L[40][40], double b[40])
     polydl_tuned_sweep(A, x, L, b);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int i = 1; i < 30; i++)

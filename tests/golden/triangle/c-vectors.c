@@ -119,7 +119,7 @@ void triangle(double C[4][40][24], double D[61][61], const double A[4][4][40][16
     polydl_tuned_triangle(C, D, A, B);
     return;
   }
-#ifdef POLYDL_TUNED_ALONE
+#ifdef POLYDL_TUNED_ALONE /* to time it on a processor that has what it needs */
   __builtin_trap();
 #else
   for (int it = 0; it < 4; it++)
