@@ -34,22 +34,7 @@ BEFORE = {
     "C[i][j] = 0.5f * C[i][j];": "0.5f",
     "C[i][j] = C[i][j] * (-3);": "(-3)",
 }
-CONVOLUTION = """
-void conv(int N, int C, int F, int H, int W, float out[N][F][H][W], const float in[N][C][H + 2][W + 2],
-          const float filter[F][C][3][3])
-{
-  for (int n = 0; n < N; ++n)
-    for (int f = 0; f < F; ++f)
-      for (int y = 0; y < H; ++y)
-        for (int x = 0; x < W; ++x) {
-          out[n][f][y][x] = 0;
-          for (int c = 0; c < C; ++c)
-            for (int p = 0; p < 3; ++p)
-              for (int q = 0; q < 3; ++q)
-                out[n][f][y][x] += in[n][c][y + p][x + q] * filter[f][c][p][q];
-        }
-}
-"""
+CONVOLUTION = (Path(__file__).parents[1] / "examples" / "conv_any.c").read_text(encoding="utf-8")
 IMAGES = ("N=1..3", "C=1..20", "F=1..40", "H=1..20", "W=1..40")
 
 
