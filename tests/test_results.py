@@ -147,11 +147,9 @@ def by_size(*cases: tuple[str, str, list[object]]) -> list[ParameterSet]:
         ("2026-11-27-library", "experiments.library_peers", ["table", DATA / "library-peers-zen4.json.xz"]),
         ("2026-11-30-library", "experiments.library", ["table", DATA / "library-products-zen4.json"]),
         ("2026-11-27-library", "experiments.library", ["table", DATA / "library-held-out-zen4.json"]),
-        ("2026-12-01-library-families", "experiments.library_families", ["table", DATA / "library-scores-xeon.json.xz"]),
-        (
-            "2026-12-01-library-families",
-            "experiments.library_families",
-            ["table", DATA / "library-convolution-xeon.json.xz"],
+        *(
+            ("2026-12-01-library-families", "experiments.library_families", ["table", DATA / f"library-{data}.json.xz"])
+            for data in ("scores-xeon", "convolution-xeon")
         ),
         ("2026-12-01-polybench", "experiments.polybench", ["table", DATA / "polybench-pluto-zen5.json.xz"]),
         ("2026-12-01-polybench", "experiments.polybench", ["table", DATA / "polybench-pluto-zen5-after.json.xz"]),
@@ -231,6 +229,15 @@ def by_size(*cases: tuple[str, str, list[object]]) -> list[ParameterSet]:
         ("2026-11-28-xeon", "experiments.narrow_types", ["table", DATA / "narrow-types-xeon.jsonl"]),
         ("2026-11-28-xeon", "experiments.newcomer", ["--table", DATA / "newcomer-xeon.json"]),
         ("2026-11-28-xeon", "experiments.models", ["table", "--float", DATA / "models-xeon.jsonl"]),
+        *(
+            ("2026-12-01-models-xeon", "experiments.models", [*arguments])
+            for arguments in (
+                ["table", DATA / "models-xeon-cold-constants.jsonl"],
+                ["table", "--least", DATA / "models-xeon-cold-constants.jsonl"],
+                ["memory", DATA / "models-xeon-cold-constants.jsonl"],
+                ["operators", DATA / "models-xeon-cold-constants.jsonl", "resnet50"],
+            )
+        ),
         ("2026-11-29-models", "experiments.models", ["table", DATA / "models-xeon-bfloat16.jsonl"]),
         ("2026-11-29-models", "experiments.models", ["table", "--least", DATA / "models-xeon-bfloat16.jsonl"]),
         ("2026-11-29-models", "experiments.models", ["operators", DATA / "models-xeon-bfloat16.jsonl", "resnet50"]),
