@@ -23,6 +23,8 @@ _PACKAGE = ("polydl", "variants", "microkernels", "ranking", "fusion")
 _SCHEMA = "docs/optimize.schema.json"
 #: The last rewrites and microkernels that were added, the latest first: the module of each, what it is, and the commit.
 ADDITIONS = {
+    "peel": ("peel", "one iteration of a loop apart", "16248477"),
+    "coalesce_rows": ("coalesce_rows", "short rows as one, with a new phase of rewrites", "2250813a"),
     "zero_point": ("zero_point", "products of quantized numbers without their zero points", "06670fb"),
     "split_index_set": ("split_index_set", "sums of few terms in parts, by the conditions at borders", "cbe448e"),
     "expand": ("expand", "arrays with elements for each iteration that reuses them", "5d936fb"),
