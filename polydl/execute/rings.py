@@ -14,7 +14,6 @@ polydl's own functions convert in the same way is met on the way, and needs no i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
@@ -35,7 +34,8 @@ _LARGEST_DENOMINATOR = 1 << 14
 # Numbers of <float.h> that are no fractions. What no integer can hold is converted by compilers to another one than by
 # processors.
 _LARGEST = {"FLT_MAX": "3.40282347e+38f", "DBL_MAX": "1.7976931348623157e+308"}
-_DIRECTIVE_ABOUT = re.compile(r"\b(?:define|undef|ifdef|ifndef|defined)[ \t(]+(FLT_MAX|DBL_MAX)\b")
+# What stands before a name that a directive is about, which stays as it is.
+_DIRECTIVES = frozenset({"define", "undef", "ifdef", "ifndef", "defined"})
 
 _FLOATING = frozenset({"float", "double"})
 
@@ -240,7 +240,9 @@ def rewritten_for(ring: Ring, text: str) -> str:
         if is_bfloat16 and (parts[before].text, parts[place].text) == ("<<", "16"):
             # It is the upper half of a float, but the lower half of an element of a ring, or products would vanish.
             parts[place] = Token(TokenKind.NUMBER, "0")
-    largest = {name: literal for name, literal in _LARGEST.items() if name not in _DIRECTIVE_ABOUT.findall(text)}
+    words = [parts[place].text for place in significant if parts[place].text != "("]
+    in_directives = {name for before, name in pairwise(words) if before in _DIRECTIVES}
+    largest = {name: literal for name, literal in _LARGEST.items() if name not in in_directives}
     for place in significant:
         if parts[place].text in largest:
             parts[place] = Token(TokenKind.NUMBER, largest[parts[place].text])
