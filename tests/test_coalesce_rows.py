@@ -39,6 +39,21 @@ void f(float y[6][7][5], const float x[6][7][5]) {
 #pragma endscop
 }
 """
+# Nests that go through other arrays.
+APART = """
+void f(float y[6][7][5], const float x[6][7][5], float w[8][9][3], const float v[8][9][3]) {
+#pragma scop
+  for (int c = 0; c < 6; c++)
+    for (int i = 0; i < 7; i++)
+      for (int j = 0; j < 5; j++)
+        y[c][i][j] += x[c][i][j];
+  for (int d = 0; d < 8; d++)
+    for (int k = 0; k < 9; k++)
+      for (int l = 0; l < 3; l++)
+        w[d][k][l] = 2 * v[d][k][l];
+#pragma endscop
+}
+"""
 
 
 def test_all_nests_inside_a_shared_loop_go_through_the_same_rows(tmp_path: Path) -> None:
@@ -101,6 +116,13 @@ def test_all_else_is_tried_on_the_long_rows(tmp_path: Path) -> None:
     assert first_rewrites(ADDED, tmp_path) == {CoalesceRows("S0", ("c", "i", "j"))}
 
 
+def test_nests_that_go_through_other_arrays_have_long_rows_as_well(tmp_path: Path) -> None:
+    space = pipeline.space_on(parse(tmp_path, APART), Machine.detect(threads=1))
+    both = {CoalesceRows("S0", ("c", "i", "j")), CoalesceRows("S1", ("d", "k", "l"))}
+    assert space.alternatives
+    assert all(set(each.rewrites[:2]) == both for each in space.alternatives)
+
+
 def test_long_rows_of_whole_vectors_and_products_stay_as_they_are(tmp_path: Path) -> None:
     assert not first_rewrites(ADDED.replace("5", "1024"), tmp_path)
     product = """
@@ -117,7 +139,7 @@ void f(float C[6][5], const float A[6][5][7], const float B[5][7], float D[6][5]
 
 @pytest.mark.native
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("source", [NORMALIZED, ADDED], ids=["normalized", "added"])
+@pytest.mark.parametrize("source", [NORMALIZED, ADDED, APART], ids=["normalized", "added", "apart"])
 def test_variants_compute_the_same(source: str, threads: int, tmp_path: Path) -> None:
     machine = Machine.detect(threads=threads)
     scop = parse(tmp_path, source)

@@ -74,10 +74,12 @@ def build_space(
 
 
 def _source(space: VariantSpace, about: _About) -> VariantSpace:
-    """What rewrites are tried on: the space of the source, or that after a rewrite of its loops that all gain by."""
+    """What rewrites are tried on: the space of the source, or that after all rewrites of its loops that all gain by."""
     if any(report.kernel for report in space.reports):
         return space
-    return next(_of_outermost_loops(space, Phase.SOURCE, about), space)
+    while (after := next(_of_outermost_loops(space, Phase.SOURCE, about.at(space)), None)) is not None:
+        space = after
+    return space
 
 
 def _alternatives_of(space: VariantSpace, about: _About, *, fewer_products: bool) -> tuple[VariantSpace, ...]:
