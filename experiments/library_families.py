@@ -82,9 +82,14 @@ def _convolutions(arrays: Mapping[str, Any]) -> dict[str, Call]:
 
 def _sequences(shape: Shape) -> dict[str, Any]:
     h, s = shape["H"], shape["S"]
-    every = {name: _random(seed, h, s, _DIMENSIONS) for seed, name in enumerate(("query", "key", "value"))}
+    every = _of_heads(shape, "query", "key", "value")
     weights = np.zeros((h, s, s), np.float32)
     return {"out": np.zeros((h, s, _DIMENSIONS), np.float32), "weights": weights, **every, "scale": _DIMENSIONS**-0.5}
+
+
+def _of_heads(shape: Shape, *names: str) -> dict[str, Any]:
+    """Operands with a row for each place of a sequence, by name."""
+    return {name: _random(seed, shape["H"], shape["S"], _DIMENSIONS) for seed, name in enumerate(names)}
 
 
 def _attention(arrays: Mapping[str, Any]) -> dict[str, Call]:
@@ -97,8 +102,7 @@ def _attention(arrays: Mapping[str, Any]) -> dict[str, Call]:
 
 def _heads(shape: Shape) -> dict[str, Any]:
     h, s = shape["H"], shape["S"]
-    every = {name: _random(seed, h, s, _DIMENSIONS) for seed, name in enumerate(("query", "key"))}
-    return {"out": np.zeros((h, s, s), np.float32), **every}
+    return {"out": np.zeros((h, s, s), np.float32), **_of_heads(shape, "query", "key")}
 
 
 def _scores(arrays: Mapping[str, Any]) -> dict[str, Call]:

@@ -30,6 +30,7 @@ SCALED = product(before="C[i][j] = 0.5f * C[i][j];")
 BEFORE = {
     "C[i][j] = 0;": "",
     "C[i][j] = 0.0f;": "",
+    "C[i][j] = (float)0;": "",
     "C[i][j] *= 2;": "2",
     "C[i][j] = 0.5f * C[i][j];": "0.5f",
     "C[i][j] = C[i][j] * (-3);": "(-3)",

@@ -77,7 +77,7 @@ def _source(space: VariantSpace, about: _About) -> VariantSpace:
     """What rewrites are tried on: the space of the source, or that after all rewrites of its loops that all gain by."""
     if any(report.kernel for report in space.reports):
         return space
-    while (after := next(_of_outermost_loops(space, Phase.SOURCE, about.at(space)), None)) is not None:
+    while (after := next(_of_outermost_loops(space, Phase.SOURCE, about), None)) is not None:
         space = after
     return space
 

@@ -15,8 +15,8 @@ import islpy as isl
 from polydl.ir.affine import Affine
 from polydl.ir.statement import Access, Expression, Statement
 from polydl.libraries.product import scalar
-from polydl.libraries.start import ZEROS
 from polydl.libraries.symbolic import SymbolicNest, restricted
+from polydl.match.zero import is_zero
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ def _beginning(total: _Sum, rest: Expression | None, value: Expression) -> Expre
     """The body that sets the target before the sum: the last statement's, with what the variable is at first."""
     start = total.first.body.arguments[1]
     target = total.last.body.arguments[0]
-    if start.kind == "literal" and start.text in ZEROS:
+    if is_zero(start):
         if rest is None:
             return None if total.last.body.text == "+=" else Expression("op", "=", (target, start))
         return Expression("op", total.last.body.text, (target, rest))

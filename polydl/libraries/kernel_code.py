@@ -74,8 +74,10 @@ def kernel_code(
         iterators = list(values[: of.nest.depth]) + [Integer(0)] * (statement.depth - of.nest.depth)
         return Call(Written(code.call(kernel.blocking, iterators, of.nest.depth)), statement.name)
 
+    # The call computes what sets C as well.
+    omitted = () if code is None or code.product.start is None else (code.product.start.statement,)
     body = loops(
-        scop, plan, dict(enumerate(left.directions)), call, omitted=_begun(code), numerics=left.numerics,
+        scop, plan, dict(enumerate(left.directions)), call, omitted=omitted, numerics=left.numerics,
         vector_bytes=vector_bytes, sizes=nest.context,
     )  # fmt: skip
     variables = []
@@ -90,11 +92,6 @@ def kernel_code(
         else:
             raise IllegalVariantError(f"`{array.name}` would need memory that grows with the sizes")
     return KernelLoops(kernel, with_choice(body), tuple(variables), code.product if code is not None else None)
-
-
-def _begun(code: ProductCode | None) -> tuple[str, ...]:
-    """The statement that the product's call computes besides."""
-    return () if code is None or code.product.start is None else (code.product.start.statement,)
 
 
 def _local(scop: Scop) -> list[Array]:

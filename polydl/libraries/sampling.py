@@ -1,7 +1,7 @@
 """The shapes at which a library is measured: of those in its ranges, such at which the source's loops take little time.
 
 The source's own loops run beside the kernels at each shape, and once more as they are built without any reordering, so
-that they are what bounds the time of a measurement: a convolution as it is written may be a hundred times as slow as a
+that they are what bounds the time of a measurement: a convolution as it is written is dozens of times as slow as a
 kernel.
 """
 

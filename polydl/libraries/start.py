@@ -9,9 +9,7 @@ from polydl.ir.statement import Access, Statement
 from polydl.libraries import extents as sums
 from polydl.libraries.product import Role, Start, SymbolicProduct, scalar
 from polydl.libraries.symbolic import SymbolicNest
-
-#: Literals that are zero, in C.
-ZEROS = ("0", "0.0", "0.", "0.0f", "0.f", "0.0F", "0.F")
+from polydl.match.zero import is_zero
 
 
 def start_of(nest: SymbolicNest, product: SymbolicProduct) -> Start | None:
@@ -54,7 +52,7 @@ def _factor(nest: SymbolicNest, statement: Statement, product: SymbolicProduct) 
         return None
     if body.text == "*=":
         return scalar(nest, statement, value, product.element)
-    if value.kind == "literal" and value.text in ZEROS:
+    if is_zero(value):
         return ""
     if value.kind != "op" or value.text != "*" or len(value.arguments) != 2:
         return None

@@ -11,9 +11,11 @@ from polydl.errors import IllegalVariantError
 from polydl.ir.construct import has_loops_alone
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
+from polydl.poly.counting import count
 from polydl.poly.dependences import Dependence
 from polydl.poly.iterations import in_one_iteration
 from polydl.poly.legality import in_words
+from polydl.poly.substitution import restricted
 
 
 def require_apart(scop: Scop, statement: Statement) -> None:
@@ -47,18 +49,26 @@ def part_names(scop: Scop, name: str, number: int) -> list[str]:
     return names
 
 
-def in_parts(scop: Scop, statement: Statement, parts: Sequence[Statement]) -> Scop:
-    """The scop with nests in the place of a statement's, in order; what comes later moves on."""
-    first = statement.betas[0]
+def on_part(statement: Statement, domain: isl.Set) -> Statement:
+    """The statement on a part of its domain."""
+    return replace(restricted(statement, domain), instances=count(str(domain)))
+
+
+def in_parts(scop: Scop, statement: Statement, parts: Sequence[Statement], depth: int = 0) -> Scop:
+    """The scop with nests in the place of a statement's, in order; what comes later moves on.
+
+    The nests are those inside of the first ``depth`` loops around the statement, which all parts share.
+    """
+    around, first = statement.betas[:depth], statement.betas[depth]
     statements: list[Statement] = []
     for each in scop.statements:
         if each.name == statement.name:
-            statements += [_at(part, first + number) for number, part in enumerate(parts)]
+            statements += [_at(part, depth, first + number) for number, part in enumerate(parts)]
         else:
-            later = each.betas[0] > first
-            statements.append(_at(each, each.betas[0] + len(parts) - 1) if later else each)
+            later = each.betas[:depth] == around and each.betas[depth] > first
+            statements.append(_at(each, depth, each.betas[depth] + len(parts) - 1) if later else each)
     return replace(scop, statements=tuple(statements))
 
 
-def _at(statement: Statement, place: int) -> Statement:
-    return replace(statement, betas=(place, *statement.betas[1:]))
+def _at(statement: Statement, depth: int, place: int) -> Statement:
+    return replace(statement, betas=(*statement.betas[:depth], place, *statement.betas[depth + 1 :]))

@@ -10,7 +10,7 @@ and Lengauer, 2000) at a value that loops around decide. The order of all instan
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import islpy as isl
@@ -23,12 +23,12 @@ from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.ir.variant import LoopName, RewriteStep, StatementName
 from polydl.poly.boxes import loop_ranges
-from polydl.poly.counting import count, limited
+from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
 from polydl.poly.iterations import in_one_iteration
-from polydl.poly.substitution import renamed, restricted
+from polydl.poly.substitution import renamed
 from polydl.rewrite_contract import Phase, Proposal, Request
-from polydl.variants.rewrites.parts import part_names
+from polydl.variants.rewrites.parts import in_parts, on_part, part_names
 
 if TYPE_CHECKING:
     from random import Random
@@ -116,24 +116,8 @@ def peel(scop: Scop, step: Peel) -> Scop:
     if len(domains) < 2:
         raise IllegalVariantError(f"`{step.loop}` of {statement.name} has no iteration apart from others")
     names = part_names(scop, statement.name, len(domains))
-    before, own, after = statement.betas[:place], statement.betas[place], statement.betas[place + 1 :]
-    parts = [
-        replace(
-            renamed(replace(restricted(statement, domain), instances=count(str(domain))), name),
-            betas=(*before, own + number, *after),
-        )
-        for number, (name, domain) in enumerate(zip(names, domains, strict=True))
-    ]
-    statements: list[Statement] = []
-    for each in scop.statements:
-        if each.name == statement.name:
-            statements += parts
-        elif each.betas[:place] == before and each.betas[place] > own:
-            moved = (*before, each.betas[place] + len(parts) - 1, *each.betas[place + 1 :])
-            statements.append(replace(each, betas=moved))
-        else:
-            statements.append(each)
-    return replace(scop, statements=tuple(statements))
+    parts = [renamed(on_part(statement, domain), name) for name, domain in zip(names, domains, strict=True)]
+    return in_parts(scop, statement, parts, place)
 
 
 def _is_alone(scop: Scop, statement: Statement, place: int) -> bool:

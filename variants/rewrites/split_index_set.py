@@ -9,7 +9,7 @@ part may begin with its own zeros.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise, product
 from math import prod
 from random import Random
@@ -25,13 +25,13 @@ from polydl.ir.statement import Statement
 from polydl.ir.variant import Attach, RewriteStep, StatementName
 from polydl.match.alignment import aligned_loops
 from polydl.poly.boxes import bounding_box, loop_ranges
-from polydl.poly.counting import count, limited
+from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
 from polydl.poly.reductions import moves
-from polydl.poly.substitution import renamed, restricted
+from polydl.poly.substitution import renamed
 from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.register_blocks import MOST_TERMS
-from polydl.variants.rewrites.parts import in_parts, part_names, require_apart, require_unjoined
+from polydl.variants.rewrites.parts import in_parts, on_part, part_names, require_apart, require_unjoined
 from polydl.variants.rewrites.transform_domain import zeroing
 
 # Of a loop over an image: two for each border of filters that reach two pixels beyond it.
@@ -143,7 +143,7 @@ def _parts(statement: Statement, ranges: Mapping[int, Sequence[tuple[int, int]]]
             domain = domain.upper_bound_val(isl.dim_type.set, place, high)
         domain = domain.coalesce()
         if not domain.is_empty():
-            parts.append(replace(restricted(statement, domain), instances=count(str(domain))))
+            parts.append(on_part(statement, domain))
     return parts
 
 
