@@ -56,6 +56,8 @@ class Blocking:
     packed: tuple[Operand, ...] = ()
     #: the loop of which neighbouring iterations fill a vector: elements of C, or the terms of one
     along: Literal["m", "k"] = "m"
+    #: whether m and k are all of the product's loops that coalesce with them (``Coalesced``); A is copied then
+    coalesced: bool = False
 
     @property
     def id(self) -> str:
@@ -66,6 +68,10 @@ class Blocking:
     def on_threads(self) -> bool:
         """Whether a loop over tiles is dealt to threads."""
         return any(tile.parallel for tile in self.tiles)
+
+    def joined(self, product: SymbolicProduct) -> frozenset[Role]:
+        """The product's loops that it coalesces."""
+        return product.coalesced.roles if self.coalesced and product.coalesced is not None else frozenset()
 
     def innermost(self, role: Role) -> int:
         """The iterations of m, n or k that are computed at once."""
@@ -84,8 +90,14 @@ class Blocking:
         """The order of the product's iterations as dimensions of time.
 
         Within the innermost tiles it is that of a register block: all of its sums advance together, or, where vectors
-        run along k, one after the other.
+        run along k, one after the other. Of a coalesced one it is an order in which no element of C needs another one,
+        so that any order of them is as good, with the terms of each as in the source.
         """
+        if self.coalesced:
+            elements = [
+                Loop(role, loop, parallel=True) for role, loop in product.loops.items() if role in product.c.strides
+            ]
+            return [*elements, *(Loop(role, product.loops[role]) for role in product.added)]
         level = {role: sum(tile.role == role for tile in self.tiles) for role in product.loops}
         loops = []
         for tile in self.tiles:
@@ -99,7 +111,10 @@ class Blocking:
 
     def words(self, product: SymbolicProduct) -> str:
         """What it does, for people, in the names of the source."""
-        names = product.names
+        names = dict(product.names)
+        if self.coalesced and product.coalesced is not None:
+            for role, roles in (("m", product.coalesced.rows), ("k", product.coalesced.terms)):
+                names[role] = "-".join(product.names[each] for each in reversed(roles))
         tiles = ", ".join(
             f"{names[each.role]}{f' by {each.size}' if each.role in INNER or each.size > 1 else ''}"
             f"{' on threads' if each.parallel else ''}"
@@ -313,7 +328,11 @@ def usual_blockings(machine: Machine, element_bytes: int, product: SymbolicProdu
     blockings += _of_long_rows(machine, element_bytes)
     blockings = list(dict.fromkeys(replace(each, packed=_with_copies(each.packed, product)) for each in blockings))
     blockings += along_terms(machine, element_bytes, product)
-    return (*placed_in_loops(blockings, machine, product), *_of_taps(machine, element_bytes, product))
+    return (
+        *placed_in_loops(blockings, machine, product),
+        *_of_taps(machine, element_bytes, product),
+        *_of_coalesced(machine, element_bytes, product),
+    )
 
 
 def _of_taps(machine: Machine, element_bytes: int, product: SymbolicProduct) -> tuple[Blocking, ...]:
@@ -343,6 +362,39 @@ def _of_taps(machine: Machine, element_bytes: int, product: SymbolicProduct) -> 
     return tuple(blockings)
 
 
+def _of_coalesced(machine: Machine, element_bytes: int, product: SymbolicProduct) -> tuple[Blocking, ...]:
+    """Blockings whose rows and terms are those of several loops, of which tiles of A are copied together.
+
+    The loops over tiles of columns are the innermost ones, so that each element is copied once. On threads, these or
+    the loops over tiles of rows are dealt, or a loop around that moves C.
+    """
+    if product.coalesced is None:
+        return ()
+    blockings: list[Blocking] = []
+    for vectors, columns in dict.fromkeys((_largest_block(machine, element_bytes), (2, widest_block(machine)))):
+        m, n, of_k = _goto_tiles(machine, element_bytes, vectors, columns)
+        rows = vectors * machine.vector_elements(element_bytes)
+        few, long = _long_terms(machine, element_bytes, rows)
+        orders = [(m, of_k, n), (few, long, n)]
+        if machine.threads > 1:
+            orders += [(replace(few, parallel=True), long, n), (replace(n, parallel=True), m, of_k)]
+        copies: tuple[tuple[Operand, ...], ...] = (("a",), ("a", "b"))
+        blockings += [
+            Blocking(tiles, vectors, columns, packed, coalesced=True) for tiles in orders for packed in copies
+        ]
+    blockings = list(dict.fromkeys(replace(each, packed=_with_copies(each.packed, product)) for each in blockings))
+    most = _most_copied(machine, element_bytes)
+    fitting = [each for each in blockings if all(each.packed_elements(name) <= most for name in each.packed)]
+    return placed_in_loops(fitting, machine, product)
+
+
+def _long_terms(machine: Machine, element_bytes: int, rows: int) -> tuple[BlockingLoop, BlockingLoop]:
+    """A tile of few rows and of as many terms as half of the second level holds of them, if they may be copied."""
+    _, second = _cache_elements(machine, element_bytes)
+    m = BlockingLoop("m", _BLOCKS_OF_ROWS * rows)
+    return m, BlockingLoop("k", max(64, min(second // 2, _most_copied(machine, element_bytes)) // m.size // 64 * 64))
+
+
 def of_last_rows(
     machine: Machine, element_bytes: int, product: SymbolicProduct, *, on_threads: bool
 ) -> Blocking | None:
@@ -355,14 +407,18 @@ def of_last_rows(
 
 
 def placed_in_loops(blockings: Sequence[Blocking], machine: Machine, product: SymbolicProduct) -> tuple[Blocking, ...]:
-    """The blockings inside of the loops around m, n and k: each as it is, and with one of these on threads."""
+    """The blockings inside of the loops around m, n and k: each as it is, and with one of these on threads.
+
+    Loops that a blocking coalesces are not around it.
+    """
     if not product.outer:
         return tuple(blockings)
-    threads = [role for role in product.outer if role in product.c.strides] if machine.threads > 1 else []
     placed = []
     for each in blockings:
+        outer = [role for role in product.outer if role not in each.joined(product)]
+        threads = [role for role in outer if role in product.c.strides] if machine.threads > 1 else []
         for chosen in ("",) if each.on_threads else ("", *threads):
-            around = tuple(BlockingLoop(role, 1, role == chosen) for role in product.outer)
+            around = tuple(BlockingLoop(role, 1, role == chosen) for role in outer)
             placed.append(replace(each, tiles=(*around, *each.tiles)))
     return tuple(placed)
 

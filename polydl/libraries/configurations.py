@@ -7,7 +7,7 @@ all blockings of one tile for each of m, n and k; for other nests the kernels th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from itertools import product as combinations
@@ -26,7 +26,7 @@ from polydl.libraries.blocking import (
 )
 from polydl.libraries.candidates import element_bytes, kernel_of
 from polydl.libraries.kernel import Kernel
-from polydl.libraries.product import INNER, SymbolicProduct
+from polydl.libraries.product import INNER, Role, SymbolicProduct
 from polydl.libraries.regression import Array
 from polydl.libraries.shapes import Shape
 from polydl.libraries.symbolic import SymbolicNest
@@ -82,7 +82,7 @@ class Configurations:
 
 
 def _row(blocking: Blocking) -> list[float]:
-    """Innermost tiles, places of their loops, vectors, columns, copies, loops on threads, what vectors run along."""
+    """Innermost tiles, places of their loops, vectors, columns, copies, loops on threads, what runs along or as one."""
     places = {tile.role: place for place, tile in enumerate(blocking.tiles)}
     shared = {tile.role for tile in blocking.tiles if tile.parallel}
     inner = sorted(INNER, key=lambda role: places[role])
@@ -95,14 +95,19 @@ def _row(blocking: Blocking) -> list[float]:
         *(float(role in shared) for role in INNER),
         float(bool(shared - set(INNER))),
         float(blocking.along == "k"),
+        float(blocking.coalesced),
     ]
 
 
 def _of_product(product: SymbolicProduct, machine: Machine, element: int, table: Array, shape: Shape) -> Array:
     # A loop without iterations at this shape has no logarithm.
     sizes = {role: max(1.0, float(sums.value(trip, shape))) for role, trip in product.trips.items()}
-    around = float(np.prod([sizes[role] for role in product.outer])) if product.outer else 1.0
-    extent = np.array([sizes[role] for role in INNER])
+    coalesced = table[:, 15]
+    alone = _extents(sizes, {role: (role,) for role in INNER})
+    joined = product.coalesced
+    together = alone if joined is None else _extents(sizes, {"m": joined.rows, "n": ("n",), "k": joined.terms})
+    *of_tiles, around = np.where(coalesced[:, None] > 0, together, alone).T
+    extent = np.stack(of_tiles, axis=1)
     tiles = np.minimum(table[:, :3], extent)
     counts = np.ceil(extent / table[:, :3])
     of_terms = table[:, 14]
@@ -119,11 +124,19 @@ def _of_product(product: SymbolicProduct, machine: Machine, element: int, table:
         table[:, 8:10],
         shared[:, None],
         of_terms[:, None],
+        coalesced[:, None],
         np.log2(np.minimum(machine.threads, chunks))[:, None],
         np.log2(np.stack(waste, axis=1)),
-        np.broadcast_to(np.log2([*extent, around]), (len(table), 4)),
+        np.log2(extent),
+        np.log2(around)[:, None],
     ]
     return np.concatenate(columns, axis=1)
+
+
+def _extents(sizes: Mapping[Role, float], inner: Mapping[Role, Sequence[Role]]) -> list[float]:
+    """The iterations of m, n and k, each of which may be several loops, and of all loops around them together."""
+    within = [float(np.prod([sizes[each] for each in inner[role]])) for role in INNER]
+    return [*within, float(np.prod(list(sizes.values()))) / float(np.prod(within))]
 
 
 def every_configuration(nest: SymbolicNest, product: SymbolicProduct, machine: Machine) -> tuple[Kernel, ...]:
@@ -139,18 +152,22 @@ def every_configuration(nest: SymbolicNest, product: SymbolicProduct, machine: M
     copies = [packed for packed in choices if product.copied <= set(packed)]
     others = {parallel: kernel_of(nest, (), parallel, product) for parallel in (False, True)}
     found: list[Kernel] = []
-    for (vectors, columns), shared in combinations(blocks, threads):
-        outer = tuple(BlockingLoop(role, 1, role == shared) for role in product.outer)
+    joined = product.coalesced.roles if product.coalesced is not None else frozenset()
+    for (vectors, columns), shared, coalesced in combinations(blocks, threads, (False, True) if joined else (False,)):
+        around = [role for role in product.outer if not coalesced or role not in joined]
+        if shared and shared not in (*INNER, *around):
+            continue
+        outer = tuple(BlockingLoop(role, 1, role == shared) for role in around)
         for m, n, k in combinations(_BLOCKS, _BLOCKS, _TERMS):
             sizes = {"m": m * vectors * width, "n": n * columns, "k": k}
             for packed in copies:
-                if "a" in packed and sizes["m"] * k * element > most:
+                if ("a" in packed and sizes["m"] * k * element > most) or (coalesced and "a" not in packed):
                     continue
                 if "b" in packed and sizes["n"] * k * element > most:
                     continue
                 for order in permutations(INNER):
                     tiles = tuple(BlockingLoop(role, sizes[role], role == shared) for role in order)
-                    blocking = Blocking((*outer, *tiles), vectors, columns, packed)
+                    blocking = Blocking((*outer, *tiles), vectors, columns, packed, coalesced=coalesced)
                     found.append(replace(others[bool(shared)], blocking=blocking))
     of_terms = [
         _resized(base, {"m": m * base.vectors, "n": n * base.columns, "k": k})

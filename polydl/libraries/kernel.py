@@ -107,6 +107,8 @@ def planned(nest: SymbolicNest, product: SymbolicProduct | None, kernel: Kernel)
     ):
         raise IllegalVariantError("the loops that set the product's array hold other statements")
     inner = [loop for loop in kernel.blocking.schedule(product) if loop.iterator >= of_product.nest.depth]
+    if any(product.loops[role] < of_product.nest.depth for role in kernel.blocking.joined(product)):
+        raise IllegalVariantError("a loop that coalesces with others holds other statements")
     taken_over = {loop.iterator for loop in inner}
     if of_product.nest.statements != (product.statement,) or not _inner(product) <= taken_over:
         raise IllegalVariantError("the loops of the product hold other statements")

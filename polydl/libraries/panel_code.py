@@ -115,18 +115,24 @@ def row_copy_call(low: dict[str, Expr], high: dict[str, Expr], start: Expr) -> N
 
 
 def copy_call(
-    operand: Operand, low: dict[str, Expr], high: dict[str, Expr], block: int, width: int, start: Expr
+    operand: Operand,
+    low: dict[str, Expr],
+    high: dict[str, Expr],
+    block: int,
+    width: int,
+    start: Expr,
+    stride_of_terms: Expr,
 ) -> Node:
     """Copies the tile from ``low`` to ``high`` of an operand's loops, which begins at ``start``.
 
     ``block`` is how many rows of A, or columns of B, a register block has, and ``width`` the elements of a vector.
+    ``stride_of_terms`` is the operand's along k.
     """
-    along, strides = ("m", ("am", "ak")) if operand == "a" else ("n", ("bk", "bn"))
+    along, stride = ("m", "am") if operand == "a" else ("n", "bn")
     sizes = [difference(high[role], low[role]) for role in (along, "k")]
     blocks = (Integer(block), Integer(width)) if operand == "a" else (Integer(block),)
-    return Evaluate(
-        Apply(f"polydl_pack_{operand}", (*sizes, *blocks, start, *map(Name, strides), Name(panel(operand))))
-    )
+    strides = (Name(stride), stride_of_terms) if operand == "a" else (stride_of_terms, Name(stride))
+    return Evaluate(Apply(f"polydl_pack_{operand}", (*sizes, *blocks, start, *strides, Name(panel(operand)))))
 
 
 def _copy_block(operand: Operand, element: str, *, widened: bool) -> Function:

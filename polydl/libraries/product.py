@@ -12,6 +12,7 @@ from polydl.codegen.lowering import affine
 from polydl.codegen.values import Expr
 from polydl.ir.statement import Access, Expression, Statement
 from polydl.libraries import extents as sums
+from polydl.libraries.coalescing import Coalesced, coalesced_loops
 from polydl.libraries.symbolic import SymbolicNest
 from polydl.match.product import NoMatch, ProductForm, product_form
 
@@ -78,6 +79,8 @@ class SymbolicProduct:
     rows_apart: bool = False
     #: what sets C where the first terms of an element are added up, so that C isn't read there; None without it
     start: Start | None = None
+    #: loops that run as one with m or with k, where a blocking copies A so; None where none can
+    coalesced: Coalesced | None = None
 
     @property
     def outer(self) -> tuple[Role, ...]:
@@ -140,7 +143,12 @@ def _product_of(nest: SymbolicNest, statement: Statement) -> SymbolicProduct | N
         names = {role: statement.iterators[number] for role, number in loops.items()}
         for name, operand in (("a", a), ("b", b), ("c", c)):
             names[name] = nest.scop.array(operand.access.array).memory
-        return SymbolicProduct(statement.name, form.accumulator, loops, trips, c, a, b, names, " * ".join(scale))
+        alike = {each.element for each in (a, b, c)} == {form.accumulator}
+        accesses = {"a": oriented.a, "b": oriented.b, "c": oriented.c}
+        return SymbolicProduct(
+            statement.name, form.accumulator, loops, trips, c, a, b, names, " * ".join(scale),
+            coalesced=coalesced_loops(nest, accesses, loops, trips) if alike else None,
+        )  # fmt: skip
     return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 
@@ -10,10 +10,12 @@ from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.codegen import print_c
 from polydl.codegen.loop_ir import Body, Declare, Evaluate, Function, If, Node, Pragma, Variable
 from polydl.codegen.passes.thread_choice import with_choice
-from polydl.codegen.values import Apply, Binary, Conditional, Expr, Integer, Name
+from polydl.codegen.values import Apply, Binary, Conditional, Expr, Integer, Name, plus
 from polydl.ir.scop import REAL_BYTES
 from polydl.libraries import extents as sums
 from polydl.libraries.blocking import Blocking, Operand
+from polydl.libraries.coalesced_code import coalesced_copy, coalesced_copy_call
+from polydl.libraries.coalescing import Coalesced
 from polydl.libraries.dot_code import EVEN_ROWS, dot_blocks, dot_tile, dot_tile_name, in_register, lane_types
 from polydl.libraries.panel_code import SQUARE, WIDENED, copies, copy_call, panel, panel_memory, row_copy, row_copy_call
 from polydl.libraries.product import INNER, Role, SymbolicProduct
@@ -180,11 +182,15 @@ class ProductCode:
             *(each for each in self.form.parameters if each[1] != FIRST.name),
         )
 
-    def _start(self, operand: str, low: dict[Role, Expr], roles: Collection[Role]) -> Expr:
-        """The address of an operand's first element of a tile, as far as these loops move it."""
-        moved = [role for role in self.product.operands[operand].strides if role in roles]
+    def _start(self, blocking: Blocking, operand: str, low: dict[Role, Expr]) -> Expr:
+        """The address of an operand's first element of a tile; A's where coalesced loops begin."""
+        strides = {role: Name(f"{operand}{role}") for role in self.product.operands[operand].strides}
+        if operand == "a":
+            strides = {role: stride for role, stride in strides.items() if role not in blocking.joined(self.product)}
+        if operand == "b":
+            strides["k"] = self._stride_of_terms(blocking)
         terms = (
-            low[role] if (operand, role) == ("c", "m") else times(low[role], Name(f"{operand}{role}")) for role in moved
+            low[role] if (operand, role) == ("c", "m") else times(low[role], each) for role, each in strides.items()
         )
         return added(Name(operand), *terms)
 
@@ -195,18 +201,33 @@ class ProductCode:
 
     def _copies(self) -> list[str]:
         """The functions that copy tiles."""
-        in_panels = [blocking.packed for blocking in self.blockings if blocking.along == "m"]
+        in_panels = [
+            tuple(name for name in blocking.packed if name != "a" or not blocking.coalesced)
+            for blocking in self.blockings
+            if blocking.along == "m"
+        ]
         copied = [name for name in _OPERANDS if any(name in packed for packed in in_panels)]
         halves = {name for name in copied if self.product.operands[name].element == BFLOAT16}
         functions = [each for name in copied for each in copies(name, self._type(name), widened=name in halves)]
         if self._along_terms:
             functions.append(row_copy(self._type("a")))
+        blocks = [each.vectors * self.width for each in self.blockings if each.coalesced]
+        if blocks and self.product.coalesced is not None:
+            contiguous = self.product.a.strides["m"] == "1"
+            functions.append(
+                coalesced_copy(self.product.coalesced, self._type("a"), self.width, max(blocks), contiguous=contiguous)
+            )
         return [*([WIDENED] if halves else []), *map(print_c.definition, functions)]
 
     def _panels(self) -> list[str]:
         """The memory of copied tiles, which each thread has."""
         most = {
-            name: [blocking.packed_elements(name) for blocking in self._all if name in blocking.packed]
+            # A vector that copies the last rows of a coalesced tile reaches beyond it.
+            name: [
+                blocking.packed_elements(name) + (self.width if blocking.coalesced else 0)
+                for blocking in self._all
+                if name in blocking.packed
+            ]
             for name in _OPERANDS
         }
         return [panel_memory(name, max(elements)) for name, elements in most.items() if elements]
@@ -259,14 +280,33 @@ class ProductCode:
         roles = tuple(self.product.loops)
         low: dict[Role, Expr] = dict.fromkeys(roles, _BEGINNING)
         high: dict[Role, Expr] = {role: Name(role) for role in roles}
+        joined: list[Node] = []
+        coalesced = self._coalesced(blocking)
+        if coalesced is not None:
+            for role, name_of_all, inside in (("m", "rows", coalesced.rows), ("k", "terms", coalesced.terms)):
+                high[role] = Name(name_of_all)
+                joined.append(constant("const long", name_of_all, times(*map(Name, inside))))
+            # Of loops that are one with another, the innermost one's strides in B and C are those of all of them.
+            joined += unused(
+                *(f"c{role}" for role in coalesced.rows[1:]), *(f"b{role}" for role in coalesced.terms[1:])
+            )
         # The loops around the function may repeat it.
         body = with_choice(self._tiles(blocking, 0, low, high), repeated=True)
         ignored = unused("bk") if blocking.along == "k" else unused(*([] if "a" in blocking.packed else ["am"]))
         if blocking.along == "m":
             most = Integer(self._cache_elements)
-            body = (constant("const int", FAR.name, Binary(">", times(Name("m"), Name("n")), most)), *body)
+            body = (constant("const int", FAR.name, Binary(">", times(high["m"], Name("n")), most)), *body)
         words = f"{blocking.words(self.product)}."
-        return Function(name, self._parameters, (*ignored, *body), inlining="", comment=words)
+        return Function(name, self._parameters, (*ignored, *joined, *body), inlining="", comment=words)
+
+    def _coalesced(self, blocking: Blocking) -> Coalesced | None:
+        """The loops that a blocking coalesces; None for another one."""
+        return self.product.coalesced if blocking.coalesced else None
+
+    def _stride_of_terms(self, blocking: Blocking) -> Name:
+        """The stride of k in B, where it may stand for other loops, too."""
+        coalesced = self._coalesced(blocking)
+        return Name(f"b{coalesced.terms[0]}" if coalesced is not None else "bk")
 
     def _tiles(self, blocking: Blocking, depth: int, low: dict[Role, Expr], high: dict[Role, Expr]) -> Body:
         """What runs inside of the first ``depth`` loops over tiles; all loops run from ``low`` to ``high`` there."""
@@ -292,7 +332,7 @@ class ProductCode:
     def _product(self, blocking: Blocking, low: dict[Role, Expr], high: dict[Role, Expr]) -> Node:
         """Computes the product of a tile."""
         sizes = [difference(high[role], low[role]) for role in INNER]
-        in_place = {name: self._start(name, low, self.product.loops) for name in ("a", "b", "c")}
+        in_place = {name: self._start(blocking, name, low) for name in ("a", "b", "c")}
         result = (
             in_place["c"],
             Name("cn"),
@@ -306,7 +346,7 @@ class ProductCode:
         starts = {name: Name(panel(name)) if name in blocking.packed else in_place[name] for name in _OPERANDS}
         arguments = (
             *sizes, *(Integer(int(name in blocking.packed)) for name in _OPERANDS), FAR,
-            starts["a"], Name("ak"), starts["b"], Name("bk"), Name("bn"), *result,
+            starts["a"], Name("ak"), starts["b"], self._stride_of_terms(blocking), Name("bn"), *result,
         )  # fmt: skip
         return Evaluate(Apply(tile_function(blocking.vectors, blocking.columns), arguments))
 
@@ -316,8 +356,13 @@ class ProductCode:
         return reduce(lambda one, other: Binary("&&", one, other), at_first) if at_first else Integer(1)
 
     def _copy(self, blocking: Blocking, operand: Operand, low: dict[Role, Expr], high: dict[Role, Expr]) -> Node:
-        start = self._start(operand, low, self.product.loops)
+        start = self._start(blocking, operand, low)
         if blocking.along == "k":
             return If(Binary("!=", Name("ak"), Integer(1)), (row_copy_call(low, high, start),))
         block = blocking.vectors * self.width if operand == "a" else blocking.columns
-        return copy_call(operand, low, high, block, self.width, start)
+        coalesced = self._coalesced(blocking)
+        if operand == "a" and coalesced is not None:
+            last = added(Name("a"), *(times(plus(Name(role), -1), Name(f"a{role}")) for role in self.product.a.strides))
+            return coalesced_copy_call(coalesced, low, high, block, self.width, start, last, panel("a"))
+        stride_of_terms = self._stride_of_terms(blocking) if operand == "b" else Name("ak")
+        return copy_call(operand, low, high, block, self.width, start, stride_of_terms)

@@ -66,9 +66,13 @@ _SHARED = 3
 _ZERO, _LAST = Integer(0), Name("last")
 
 
-def times(left: Expr, right: Expr) -> Expr:
+def times(first: Expr, *others: Expr) -> Expr:
     """The product; of zero and anything zero."""
-    return _ZERO if _ZERO in (left, right) else Binary("*", left, right)
+    if _ZERO in (first, *others):
+        return _ZERO
+    for factor in others:
+        first = Binary("*", first, factor)
+    return first
 
 
 def added(*terms: Expr) -> Expr:
