@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-import ctypes
 from pathlib import Path
-from random import Random
 from shutil import which
 from subprocess import run
 
 import numpy as np
-import numpy.typing as npt
 import pytest
-from guarded_calls import Guarded
+from convolution_libraries import (
+    CONVOLUTION,
+    IMAGES,
+    STRIDED,
+    compiled_convolution,
+    convolution_of,
+    wrong_convolutions,
+)
 from machines import machine_with
 from symbolic_nests import symbolic
 
 from polydl.errors import IllegalVariantError
-from polydl.execute.build import build
-from polydl.execute.toolchain import Toolchain
 from polydl.ir.scop import SharedLoops
 from polydl.libraries.blocking import Blocking, BlockingLoop
-from polydl.libraries.callable import AnySize
-from polydl.libraries.candidates import product_code, usual_candidates, with_start
+from polydl.libraries.candidates import product_code, usual_candidates
 from polydl.libraries.coalescing import Coalesced
 from polydl.libraries.configurations import Configurations, every_configuration
-from polydl.libraries.decision import Leaf
 from polydl.libraries.kernel import Kernel, broken, planned
-from polydl.libraries.product import SymbolicProduct, symbolic_product
-from polydl.libraries.symbolic import SymbolicNest
-from polydl.libraries.unit import unit
+from polydl.libraries.product import symbolic_product
 
 # Of each pixel, what three taps of the result get: they add to the same elements as its neighbours do.
 SPREAD = """\
@@ -44,23 +42,10 @@ void spread(int C, int D, int F, int W, float out[F][W + 2], const float in[C][D
 #pragma endscop
 }
 """
-Floats = npt.NDArray[np.float32]
 
-CONVOLUTION = (Path(__file__).parents[1] / "examples" / "conv_any.c").read_text(encoding="utf-8")
-IMAGES = ("N=1..3", "C=1..20", "F=1..40", "H=1..20", "W=1..40")
-# The image in steps of two.
-STRIDED = CONVOLUTION.replace("in[N][C][H + 2][W + 2]", "in[N][C][2 * H + 1][2 * W + 1]").replace(
-    "in[n][c][y + p][x + q]", "in[n][c][2 * y + p][2 * x + q]"
-)
 TILES = (BlockingLoop("o1", 1), BlockingLoop("m", 40), BlockingLoop("k", 25), BlockingLoop("n", 5))
 OTHER_TILES = (BlockingLoop("n", 9, True), BlockingLoop("o1", 1), BlockingLoop("k", 4), BlockingLoop("m", 99))
 SMALL = Blocking(TILES, 2, 3, ("a",), coalesced=True)
-
-
-def product_of(nest: SymbolicNest) -> SymbolicProduct:
-    form = symbolic_product(nest)
-    assert form is not None
-    return with_start(nest, form)
 
 
 @pytest.mark.parametrize(
@@ -117,25 +102,6 @@ def test_a_loop_that_others_share_is_not_coalesced(tmp_path: Path) -> None:
         planned(nest, form, Kernel(shared=(shared,), blocking=SMALL))
 
 
-def compiled(directory: Path, text: str, blocking: Blocking) -> AnySize:
-    nest = symbolic(text, directory, IMAGES)
-    form, kernel = product_of(nest), Kernel(blocking=blocking)
-    assert not broken(planned(nest, form, kernel))
-    source = unit(nest, form, Leaf("one"), {"one": kernel}, machine_with(2, 32), identity="library")
-    (built,) = build([source], Toolchain.find("gcc").cautious, directory)
-    assert built.library is not None, built.message
-    return AnySize(nest, built.library, "conv")
-
-
-def at_the_end_of_memory(values: Floats) -> tuple[Floats, Guarded]:
-    """An array that ends where no memory follows."""
-    memory = Guarded(values.nbytes, at_end=True)
-    held = (ctypes.c_char * values.nbytes).from_address(memory.address)
-    array = np.frombuffer(held, np.float32).reshape(values.shape)
-    array[...] = values
-    return array, memory
-
-
 @pytest.mark.native
 @pytest.mark.parametrize(("text", "step"), [(CONVOLUTION, 1), (STRIDED, 2)], ids=["by-vectors", "strided"])
 @pytest.mark.parametrize(
@@ -150,18 +116,8 @@ def at_the_end_of_memory(values: Floats) -> tuple[Floats, Guarded]:
 def test_convolutions_are_right_at_all_sizes_and_read_nothing_behind_the_image(
     tmp_path: Path, text: str, step: int, blocking: Blocking
 ) -> None:
-    function, random, draw = compiled(tmp_path, text, blocking), np.random.default_rng(2), Random(2)
-    for _ in range(40):
-        n, c, f, h, w = (draw.randint(1, most) for most in (3, 20, 40, 20, 40))
-        rows, columns = step * (h - 1) + 3, step * (w - 1) + 3
-        image, memory = at_the_end_of_memory(random.random((n, c, rows, columns)).astype(np.float32))
-        filters = random.random((f, c, 3, 3)).astype(np.float32)
-        windows = np.lib.stride_tricks.sliding_window_view(image, (3, 3), axis=(2, 3))[:, :, ::step, ::step]
-        expected = np.einsum("nchwpq,fcpq->nfhw", windows, filters)
-        out = np.full((n, f, h, w), np.nan, np.float32)
-        function(**{"out": out, "in": image, "filter": filters})
-        memory.free()
-        assert np.allclose(out, expected, rtol=1e-4), (n, c, f, h, w)
+    function = compiled_convolution(tmp_path, text, blocking)
+    assert wrong_convolutions(function, 40, step=step) == []
 
 
 @pytest.mark.native
@@ -169,7 +125,7 @@ def test_convolutions_are_right_at_all_sizes_and_read_nothing_behind_the_image(
 def test_no_compiler_warns_of_the_copy(tmp_path: Path, text: str) -> None:
     nest = symbolic(text, tmp_path, IMAGES)
     blockings = (SMALL, Blocking(TILES, 2, 3, ("a", "b"), coalesced=True))
-    code = product_code(nest, product_of(nest), blockings, machine_with(1, 32))
+    code = product_code(nest, convolution_of(nest), blockings, machine_with(1, 32))
     functions = "\n".join(code.definitions())
     assert functions.count("void polydl_pack_coalesced(") == 1
     path = tmp_path / "functions.c"
@@ -182,7 +138,7 @@ def test_no_compiler_warns_of_the_copy(tmp_path: Path, text: str) -> None:
 
 def test_the_model_sees_the_loops_as_one(tmp_path: Path) -> None:
     nest, machine = symbolic(CONVOLUTION, tmp_path, IMAGES), machine_with(1, 32)
-    form = product_of(nest)
+    form = convolution_of(nest)
     every = every_configuration(nest, form, machine)
     pair = [Kernel(blocking=SMALL), next(each for each in every if each.blocking and not each.blocking.coalesced)]
     assert any(each.blocking and each.blocking.coalesced for each in every)

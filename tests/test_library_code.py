@@ -18,13 +18,14 @@ from symbolic_nests import product, symbolic
 from polydl.codegen.loop_ir import expressions
 from polydl.codegen.values import Apply
 from polydl.errors import ArgumentError
-from polydl.libraries.blocking import Blocking, along_terms
+from polydl.libraries.blocking import Blocking
 from polydl.libraries.decision import Leaf
 from polydl.libraries.dot_code import dot_blocks, dot_tile
 from polydl.libraries.kernel import Kernel
 from polydl.libraries.product import symbolic_product
 from polydl.libraries.tile_code import NEXT_BLOCK, SumForm, column_counts, register_blocks, tile
 from polydl.libraries.unit import unit
+from polydl.libraries.usual_blockings import along_terms
 
 pytestmark = pytest.mark.native
 

@@ -15,10 +15,11 @@ from polydl.errors import OptionError, UserError
 from polydl.ir import variant as ir_variant
 from polydl.ir.variant import NestStep, Variant
 from polydl.libraries.accumulators import without_sums
-from polydl.libraries.blocking import Blocking, BlockingLoop, of_variant, usual_blockings
+from polydl.libraries.blocking import Blocking, BlockingLoop, of_variant
 from polydl.libraries.kernel import Kernel, broken, planned
 from polydl.libraries.product import SymbolicProduct, symbolic_product
 from polydl.libraries.symbolic import SymbolicNest
+from polydl.libraries.usual_blockings import usual_blockings
 from polydl.pipeline import apply, parse
 
 

@@ -8,21 +8,17 @@ from random import Random
 
 import numpy as np
 import pytest
+from convolution_libraries import CONVOLUTION, IMAGES, compiled_convolution, wrong_convolutions
 from library_kernels import ALONG_TERMS, KERNELS, SMALL, compiled, copying_a, sizes
 from machines import machine_with
 from symbolic_nests import product, symbolic
 
-from polydl.execute.build import build
-from polydl.execute.toolchain import Toolchain
 from polydl.ir.schedule import Schedule
 from polydl.libraries.blocking import Blocking, BlockingLoop
-from polydl.libraries.callable import AnySize
 from polydl.libraries.candidates import usual_candidates, with_start
-from polydl.libraries.decision import Leaf
 from polydl.libraries.kernel import Kernel, broken, planned
 from polydl.libraries.product import Start, symbolic_product
 from polydl.libraries.symbolic import SymbolicNest
-from polydl.libraries.unit import unit
 
 ZERO = product(before="C[i][j] = 0;")
 SCALED = product(before="C[i][j] = 0.5f * C[i][j];")
@@ -35,8 +31,6 @@ BEFORE = {
     "C[i][j] = 0.5f * C[i][j];": "0.5f",
     "C[i][j] = C[i][j] * (-3);": "(-3)",
 }
-CONVOLUTION = (Path(__file__).parents[1] / "examples" / "conv_any.c").read_text(encoding="utf-8")
-IMAGES = ("N=1..3", "C=1..20", "F=1..40", "H=1..20", "W=1..40")
 
 
 def start(nest: SymbolicNest) -> Start | None:
@@ -109,15 +103,6 @@ def test_what_c_holds_before_counts_by_its_factor_alone(tmp_path: Path, text: st
         assert np.allclose(c, expected, rtol=1e-4, atol=1e-5), (m, n, k)
 
 
-def convolution(directory: Path, kernel: Kernel, nest: SymbolicNest) -> AnySize:
-    form = symbolic_product(nest)
-    assert form is not None
-    source = unit(nest, with_start(nest, form), Leaf("one"), {"one": kernel}, machine_with(1, 32), identity="library")
-    (built,) = build([source], Toolchain.find("gcc").cautious, directory)
-    assert built.library is not None, built.message
-    return AnySize(nest, built.library, "conv")
-
-
 def test_the_copy_of_a_tap_serves_all_rows_of_an_image(tmp_path: Path) -> None:
     nest = symbolic(CONVOLUTION, tmp_path, IMAGES)
     form, kernels = usual_candidates(nest, machine_with(1, 32))
@@ -133,20 +118,11 @@ def test_the_copy_of_a_tap_serves_all_rows_of_an_image(tmp_path: Path) -> None:
 @pytest.mark.native
 @pytest.mark.parametrize("rows", [1, 3])
 def test_convolutions_by_taps_are_right_at_all_sizes(tmp_path: Path, rows: int) -> None:
-    nest = symbolic(CONVOLUTION, tmp_path, IMAGES)
     some = [BlockingLoop("o2", rows)] if rows > 1 else []
     inner = (BlockingLoop("k", 7), *(BlockingLoop(role, 1) for role in ("o3", "o4", "o2")), BlockingLoop("m", 20))
     tiles = (BlockingLoop("o1", 1), BlockingLoop("n", 9), *some, *inner)
-    kernel = Kernel(blocking=Blocking(tiles, 2, 3, ("b",)))
-    function, random, draw = convolution(tmp_path, kernel, nest), np.random.default_rng(2), Random(2)
-    for _ in range(40):
-        n, c, f, h, w = (draw.randint(1, most) for most in (3, 20, 40, 20, 40))
-        image = random.random((n, c, h + 2, w + 2)).astype(np.float32)
-        filters = random.random((f, c, 3, 3)).astype(np.float32)
-        windows = np.lib.stride_tricks.sliding_window_view(image, (3, 3), axis=(2, 3))
-        out = np.full((n, f, h, w), np.nan, np.float32)
-        function(**{"out": out, "in": image, "filter": filters})
-        assert np.allclose(out, np.einsum("nchwpq,fcpq->nfhw", windows, filters), rtol=1e-4), (n, c, f, h, w)
+    function = compiled_convolution(tmp_path, CONVOLUTION, Blocking(tiles, 2, 3, ("b",)))
+    assert wrong_convolutions(function, 40) == []
 
 
 def test_an_operand_that_is_a_variable_of_the_region_is_no_operand_of_a_product(tmp_path: Path) -> None:

@@ -31,9 +31,9 @@ from polydl.ir.variant import UseMicrokernel, Variant
 from polydl.plan.apply import apply
 from polydl.plan.rewrite_steps import rewrite_of, rounding_of
 from polydl.plan.rewriting import rewritten
-from polydl.variants.rewrites.bilinear_rounding import Bilinear, error_factor
+from polydl.plan.bilinear_rounding import Bilinear, error_factor
 from polydl.variants.rewrites.strassen import matrices
-from polydl.variants.rewrites.toom_cook import toom_cook
+from polydl.plan.toom_cook import toom_cook
 from polydl.variants.rewrites.winograd import Winograd
 
 CONVOLUTION = """\

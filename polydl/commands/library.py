@@ -53,6 +53,10 @@ if TYPE_CHECKING:
     "--top-k", type=click.IntRange(min=1), default=3, show_default=True, metavar="K",
     help="Compile, check and time the first K of each shape's ranking.",
 )  # fmt: skip
+@click.option(
+    "--no-fewer-products", "fewer_products", flag_value=False, default=True,
+    help="Compute every product of the source one by one, none in a transform domain.",
+)  # fmt: skip
 @seed_option("Seed of shapes, variants and data.")
 @out_option(f"Write files there ({OUT}/FILE)")
 @click.option("--name", default="", metavar="NAME", help="What the emitted function is called (as in the source).")
@@ -70,6 +74,7 @@ def library(
     max_slowdown: float,
     shapes: int,
     top_k: int,
+    fewer_products: bool,
     seed: int,
     out: Path | None,
     name: str,
@@ -111,6 +116,7 @@ def library(
             max_slowdown=max_slowdown,
             shapes=shapes,
             top_k=top_k,
+            fewer_products=fewer_products,
             seed=seed,
             machine=machine,
             compiler=compiler,

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import asdict, dataclass, replace
 from itertools import product as combinations
 from typing import Literal
 
 from polydl.ir.schedule import Loop
+from polydl.libraries.convolutions import symbolic_convolution
 from polydl.libraries.product import INNER, Role, SymbolicProduct
 from polydl.machine import Machine
 from polydl.plan.apply import Applied
@@ -17,18 +18,8 @@ from polydl.plan.apply import Applied
 Operand = Literal["a", "b"]
 #: The loops of a tile that move each operand that may be packed.
 MOVED_BY: dict[Operand, tuple[Role, Role]] = {"a": ("m", "k"), "b": ("k", "n")}
-# Registers that neither accumulate nor hold a column of A: for an element of B, and to spare.
-_OTHER_REGISTERS = 2
-# Terms in a tile of a block for long rows.
-_TERMS_OF_LONG_ROWS = 32
-# Register blocks of rows, and of columns, in a tile that the second level of cache holds.
-_BLOCKS_OF_ROWS, _BLOCKS_OF_COLUMNS = 4, 8
-# Register blocks of columns in a tile of filters' taps.
-_BLOCKS_OF_TAPS = (4, 16)
-# Rows of images in such a tile, where the second level of cache doesn't hold all of them.
-_ROWS_OF_TAPS = 8
-# Register blocks of columns in a tile whose vectors run along k: enough that copies of A are few beside products.
-_COLUMNS_ALONG_TERMS = 32
+#: Registers that neither accumulate nor hold a column of A: for an element of B, and to spare.
+OTHER_REGISTERS = 2
 
 
 @dataclass(frozen=True)
@@ -58,6 +49,9 @@ class Blocking:
     along: Literal["m", "k"] = "m"
     #: whether m and k are all of the product's loops that coalesce with them (``Coalesced``); A is copied then
     coalesced: bool = False
+    #: of a convolution with fewer products (Winograd): pixels along both sides of a tile, m being such tiles of all
+    #: images; 0 for another one. Transforms of both operands are copies of them
+    outputs: int = 0
 
     @property
     def id(self) -> str:
@@ -70,7 +64,9 @@ class Blocking:
         return any(tile.parallel for tile in self.tiles)
 
     def joined(self, product: SymbolicProduct) -> frozenset[Role]:
-        """The product's loops that it coalesces."""
+        """The product's loops that have no loop over tiles of their own, or share one."""
+        if self.outputs:
+            return frozenset(product.outer)
         return product.coalesced.roles if self.coalesced and product.coalesced is not None else frozenset()
 
     def innermost(self, role: Role) -> int:
@@ -90,10 +86,10 @@ class Blocking:
         """The order of the product's iterations as dimensions of time.
 
         Within the innermost tiles it is that of a register block: all of its sums advance together, or, where vectors
-        run along k, one after the other. Of a coalesced one it is an order in which no element of C needs another one,
-        so that any order of them is as good, with the terms of each as in the source.
+        run along k, one after the other. Of one that is coalesced, or has fewer products, it is an order in which no
+        element of C needs another one, so that any order of them is as good, with the terms of each as in the source.
         """
-        if self.coalesced:
+        if self.coalesced or self.outputs:
             elements = [
                 Loop(role, loop, parallel=True) for role, loop in product.loops.items() if role in product.c.strides
             ]
@@ -112,6 +108,9 @@ class Blocking:
     def words(self, product: SymbolicProduct) -> str:
         """What it does, for people, in the names of the source."""
         names = dict(product.names)
+        conv = symbolic_convolution(product) if self.outputs else None
+        if conv is not None:
+            names["m"] = f"{self.outputs} by {self.outputs} pixels"
         if self.coalesced and product.coalesced is not None:
             for role, roles in (("m", product.coalesced.rows), ("k", product.coalesced.terms)):
                 names[role] = "-".join(product.names[each] for each in reversed(roles))
@@ -121,6 +120,8 @@ class Blocking:
             for each in self.tiles
         )
         packed = f"; packed {' and '.join(names[each] for each in self.packed)}" if self.packed else ""
+        if conv is not None:
+            packed = f"; {conv.words(self.outputs)}"
         rows = "vectors of " if self.along == "m" else ""
         terms = "" if self.along == "m" else f", vectors along {names['k']}"
         return (
@@ -156,9 +157,9 @@ def of_variant(applied: Applied, product: SymbolicProduct, machine: Machine, ele
             whole += [role] if role in INNER else []
     innermost = {role: next(tile.size for tile in reversed(tiles) if tile.role == role) for role in INNER}
     usual = {
-        tile.role: tile.size for tile in _goto_tiles(machine, element_bytes, *_largest_block(machine, element_bytes))
+        tile.role: tile.size for tile in goto_tiles(machine, element_bytes, *largest_block(machine, element_bytes))
     }
-    most = _most_copied(machine, element_bytes)
+    most = most_copied(machine, element_bytes)
     for role in ("k", "m", "n"):
         if role in whole:
             # A tile that is copied must not become too large for that.
@@ -169,25 +170,25 @@ def of_variant(applied: Applied, product: SymbolicProduct, machine: Machine, ele
     return Blocking(tuple(tiles), vectors, columns)
 
 
-def _cache_elements(machine: Machine, element_bytes: int) -> tuple[int, int]:
+def cache_elements(machine: Machine, element_bytes: int) -> tuple[int, int]:
     """The elements that the first two levels of cache hold."""
     return machine.caches[0].bytes // element_bytes, machine.second_cache_bytes // element_bytes
 
 
-def _most_copied(machine: Machine, element_bytes: int) -> int:
+def most_copied(machine: Machine, element_bytes: int) -> int:
     """The elements of a tile up to which it is copied."""
     return machine.core.packed_tile_bytes // element_bytes
 
 
-def _goto_tiles(
+def goto_tiles(
     machine: Machine, element_bytes: int, vectors: int, columns: int
 ) -> tuple[BlockingLoop, BlockingLoop, BlockingLoop]:
     """Tiles of m, n and k for a register block, after Goto and van de Geijn.
 
     What a register block reads fills half of the first level, a tile of A or B half of the second, if it may be copied.
     """
-    first, second = _cache_elements(machine, element_bytes)
-    most = min(second // 2, _most_copied(machine, element_bytes))
+    first, second = cache_elements(machine, element_bytes)
+    most = min(second // 2, most_copied(machine, element_bytes))
     rows = vectors * machine.vector_elements(element_bytes)
     k = max(64, first // 2 // max(rows, columns) // 64 * 64)
     m = max(rows, most // k // rows * rows)
@@ -205,222 +206,13 @@ def register_block(machine: Machine, element_bytes: int, m: int, n: int) -> tupl
     width = machine.vector_elements(element_bytes)
     tiling = register_tiling(max(2, -(-m // width)), n, 1, machine.core, 2)
     vectors = max(2, max(tiling.vectors))
-    fitting = (machine.core.vector_registers - _OTHER_REGISTERS) // vectors - 1
+    fitting = (machine.core.vector_registers - OTHER_REGISTERS) // vectors - 1
     return vectors, max(1, min(max(tiling.columns), fitting))
 
 
-def _largest_block(machine: Machine, element_bytes: int) -> tuple[int, int]:
+def largest_block(machine: Machine, element_bytes: int) -> tuple[int, int]:
     """Vectors and columns of the register block for tiles that are large in both."""
     return register_block(machine, element_bytes, 4096, 4096)
-
-
-def _with_copies(packed: Collection[Operand], product: SymbolicProduct) -> tuple[Operand, ...]:
-    return tuple(name for name in MOVED_BY if name in packed or name in product.copied)
-
-
-def widest_block(machine: Machine) -> int:
-    """The most columns of a register block of two vectors."""
-    return (machine.core.vector_registers - _OTHER_REGISTERS) // 2 - 1
-
-
-def _of_long_rows(machine: Machine, element_bytes: int) -> tuple[Blocking, ...]:
-    """Blockings that read and write long runs, for few terms and for few columns: many vectors by two columns.
-
-    Half of the registers hold sums, a quarter what these are sums of. A tile has the columns of one register block, so
-    that the next one is beside it in memory.
-    """
-    vectors, columns = max(2, machine.core.vector_registers // 4), 2
-    rows, k = vectors * machine.vector_elements(element_bytes), _TERMS_OF_LONG_ROWS
-    _, second = _cache_elements(machine, element_bytes)
-    most = min(second // 4, _most_copied(machine, element_bytes))
-    m = BlockingLoop("m", max(rows, most // k // rows * rows))
-    shared = (False, True) if machine.threads > 1 else (False,)
-    inner = (BlockingLoop("k", k), BlockingLoop("n", columns))
-    return tuple(Blocking((replace(m, parallel=threads), *inner), vectors, columns) for threads in shared)
-
-
-def _of_second_level(machine: Machine, element_bytes: int) -> tuple[Blocking, ...]:
-    """Blockings for register blocks of more vectors, whose operands come from the second level of cache.
-
-    A register block of many vectors by few columns needs few elements for its products, so that the second level keeps
-    up with it. Then tiles of k may be long, and C is read and written seldom. One of three copies B, whose columns may
-    lie so far apart that they share few lines of the first level.
-    """
-    registers, width = machine.core.vector_registers, machine.vector_elements(element_bytes)
-    _, second = _cache_elements(machine, element_bytes)
-    most = min(second, _most_copied(machine, element_bytes))
-    blockings: list[Blocking] = []
-    for vectors in (max(2, registers // 8), max(3, 3 * registers // 16)):
-        columns = (registers - _OTHER_REGISTERS) // vectors - 1
-        rows = vectors * width
-        m, few_columns = BlockingLoop("m", _BLOCKS_OF_ROWS * rows), BlockingLoop("n", _BLOCKS_OF_COLUMNS * columns)
-        k = max(64, most // max(m.size, few_columns.size) // 64 * 64)
-        of_k = BlockingLoop("k", k)
-        copied = (
-            BlockingLoop("n", 2 * few_columns.size),
-            BlockingLoop("k", max(64, k // 4)),
-            BlockingLoop("m", m.size // 2),
-        )
-        blockings += [
-            Blocking((m, of_k, few_columns), vectors, columns),
-            Blocking((of_k, m, BlockingLoop("n", columns)), vectors, columns),
-            Blocking(copied, vectors, columns, ("b",)),
-        ]
-        if machine.threads > 1:
-            dealt = (replace(m, parallel=True), of_k, few_columns), (replace(few_columns, parallel=True), of_k, m)
-            blockings += [Blocking(tiles, vectors, columns) for tiles in dealt]
-    return tuple(blockings)
-
-
-def along_terms(machine: Machine, element_bytes: int, product: SymbolicProduct) -> tuple[Blocking, ...]:
-    """Blockings with vectors along k, for few rows (m) and for operands that both are contiguous along k.
-
-    A is copied where it isn't contiguous. There are none where B isn't, nor for operands of other types than C.
-    """
-    of_c = product.c.element
-    if product.b.strides["k"] != "1" or {product.a.element, product.b.element} != {of_c}:
-        return ()
-    width = machine.vector_elements(element_bytes)
-    if width < 2:
-        return ()
-    registers = machine.core.vector_registers
-    rows = 4 if registers >= 32 else 2
-    columns = (registers - rows - _OTHER_REGISTERS) // rows
-    first, second = _cache_elements(machine, element_bytes)
-    # The rows of a register block fill a quarter of the first level, those of a tile an eighth of the second, if they
-    # may be copied.
-    most = min(second // 8, _most_copied(machine, element_bytes))
-    k = BlockingLoop("k", max(width, first // 4 // rows // width * width))
-    m = BlockingLoop("m", max(rows, most // k.size // rows * rows))
-    n = BlockingLoop("n", _COLUMNS_ALONG_TERMS * columns)
-    orders = [(k, m, n)]
-    if machine.threads > 1:
-        orders.append((k, replace(n, parallel=True), m))
-    return tuple(Blocking(tiles, rows, columns, ("a",), "k") for tiles in orders)
-
-
-def usual_blockings(machine: Machine, element_bytes: int, product: SymbolicProduct) -> tuple[Blocking, ...]:
-    """Blockings that only registers, caches and threads decide.
-
-    They have four shapes of the register block with vectors along m, one for long rows, and one with vectors along k.
-    Loops around m, n and k stay in the source's order, outside of all tiles. Each of them that moves C is a candidate
-    for the threads.
-
-    On one thread, tiles are those of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication" (2008),
-    with copies of both operands and without, and such as the second level of cache holds. On threads, tiles are as
-    small as is worth a copy, so that products of middling size have several.
-    """
-    width = machine.vector_elements(element_bytes)
-    blockings: list[Blocking] = []
-    for vectors, columns in dict.fromkeys((_largest_block(machine, element_bytes), (2, widest_block(machine)))):
-        rows = vectors * width
-        m, n, of_k = _goto_tiles(machine, element_bytes, vectors, columns)
-        for tiles in ((m, of_k, n), (n, of_k, m)):
-            blockings += [Blocking(tiles, vectors, columns, packed) for packed in ((), ("a", "b"))]
-        if machine.threads > 1:
-            few_rows, few_columns = (
-                BlockingLoop("m", rows, True),
-                BlockingLoop("n", -(-rows // columns) * columns, True),
-            )
-            blockings += [Blocking((few_rows, of_k, n), vectors, columns, packed) for packed in ((), ("a",))]
-            blockings += [Blocking((few_columns, of_k, m), vectors, columns, packed) for packed in ((), ("b",))]
-    blockings += _of_second_level(machine, element_bytes)
-    blockings += _of_long_rows(machine, element_bytes)
-    blockings = list(dict.fromkeys(replace(each, packed=_with_copies(each.packed, product)) for each in blockings))
-    blockings += along_terms(machine, element_bytes, product)
-    return (
-        *placed_in_loops(blockings, machine, product),
-        *_of_taps(machine, element_bytes, product),
-        *_of_coalesced(machine, element_bytes, product),
-    )
-
-
-def _of_taps(machine: Machine, element_bytes: int, product: SymbolicProduct) -> tuple[Blocking, ...]:
-    """Blockings of convolutions: of each tap of the filters, the copy of a tile serves all rows of an image.
-
-    Taps are loops around m, n and k that move B but not C, rows the innermost of those that move C but not B. As C is
-    read and written for each tap, tiles have few columns, of which the second level of cache holds an image, or else
-    few rows of it.
-    """
-    taps = [role for role in product.added if role not in INNER and role in product.b.strides]
-    rows = [role for role in product.outer if role in product.c.strides and role not in product.b.strides]
-    if not taps or not rows:
-        return ()
-    inside = rows[-1]
-    outside = tuple(BlockingLoop(role, 1) for role in product.outer if role not in (*taps, inside))
-    within = tuple(BlockingLoop(role, 1) for role in (*taps, inside))
-    some_rows = BlockingLoop(inside, _ROWS_OF_TAPS)
-    copied: tuple[Operand, ...] = ("b",)
-    packed = _with_copies(copied, product)
-    blockings: list[Blocking] = []
-    for vectors, columns in dict.fromkeys((_largest_block(machine, element_bytes), (2, widest_block(machine)))):
-        m, _, of_k = _goto_tiles(machine, element_bytes, vectors, columns)
-        for blocks, threads in combinations(_BLOCKS_OF_TAPS, (False, True) if machine.threads > 1 else (False,)):
-            n = BlockingLoop("n", blocks * columns, threads)
-            orders = ((n, of_k), (n, some_rows, of_k))
-            blockings += [Blocking((*outside, *tiles, *within, m), vectors, columns, packed) for tiles in orders]
-    return tuple(blockings)
-
-
-def _of_coalesced(machine: Machine, element_bytes: int, product: SymbolicProduct) -> tuple[Blocking, ...]:
-    """Blockings whose rows and terms are those of several loops, of which tiles of A are copied together.
-
-    The loops over tiles of columns are the innermost ones, so that each element is copied once. On threads, these or
-    the loops over tiles of rows are dealt, or a loop around that moves C.
-    """
-    if product.coalesced is None:
-        return ()
-    blockings: list[Blocking] = []
-    for vectors, columns in dict.fromkeys((_largest_block(machine, element_bytes), (2, widest_block(machine)))):
-        m, n, of_k = _goto_tiles(machine, element_bytes, vectors, columns)
-        rows = vectors * machine.vector_elements(element_bytes)
-        few, long = _long_terms(machine, element_bytes, rows)
-        orders = [(m, of_k, n), (few, long, n)]
-        if machine.threads > 1:
-            orders += [(replace(few, parallel=True), long, n), (replace(n, parallel=True), m, of_k)]
-        copies: tuple[tuple[Operand, ...], ...] = (("a",), ("a", "b"))
-        blockings += [
-            Blocking(tiles, vectors, columns, packed, coalesced=True) for tiles in orders for packed in copies
-        ]
-    blockings = list(dict.fromkeys(replace(each, packed=_with_copies(each.packed, product)) for each in blockings))
-    most = _most_copied(machine, element_bytes)
-    fitting = [each for each in blockings if all(each.packed_elements(name) <= most for name in each.packed)]
-    return placed_in_loops(fitting, machine, product)
-
-
-def _long_terms(machine: Machine, element_bytes: int, rows: int) -> tuple[BlockingLoop, BlockingLoop]:
-    """A tile of few rows and of as many terms as half of the second level holds of them, if they may be copied."""
-    _, second = _cache_elements(machine, element_bytes)
-    m = BlockingLoop("m", _BLOCKS_OF_ROWS * rows)
-    return m, BlockingLoop("k", max(64, min(second // 2, _most_copied(machine, element_bytes)) // m.size // 64 * 64))
-
-
-def of_last_rows(
-    machine: Machine, element_bytes: int, product: SymbolicProduct, *, on_threads: bool
-) -> Blocking | None:
-    """The blocking of the last rows, where they are computed apart from the others: vectors run along k.
-
-    None where that can't be. One thread computes them where there is none for threads.
-    """
-    able = placed_in_loops(along_terms(machine, element_bytes, product), machine, product)
-    return min(able, key=lambda blocking: blocking.on_threads != on_threads, default=None)
-
-
-def placed_in_loops(blockings: Sequence[Blocking], machine: Machine, product: SymbolicProduct) -> tuple[Blocking, ...]:
-    """The blockings inside of the loops around m, n and k: each as it is, and with one of these on threads.
-
-    Loops that a blocking coalesces are not around it.
-    """
-    if not product.outer:
-        return tuple(blockings)
-    placed = []
-    for each in blockings:
-        outer = [role for role in product.outer if role not in each.joined(product)]
-        threads = [role for role in outer if role in product.c.strides] if machine.threads > 1 else []
-        for chosen in ("",) if each.on_threads else ("", *threads):
-            around = tuple(BlockingLoop(role, 1, role == chosen) for role in outer)
-            placed.append(replace(each, tiles=(*around, *each.tiles)))
-    return tuple(placed)
 
 
 def packings(blocking: Blocking, product: SymbolicProduct, element_bytes: int, most_bytes: int) -> tuple[Blocking, ...]:

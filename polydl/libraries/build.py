@@ -108,6 +108,7 @@ def library(
     include_directories: Sequence[str | Path] = (),
     records: str | Path | bool = True,
     timeout_seconds: float = 60.0,
+    fewer_products: bool = True,
     name: str = "",
     prefix: str = "",
     progress: ProgressCallback | None = None,
@@ -123,6 +124,9 @@ def library(
     only the caches decide, are measured at 25 times as many further shapes; kernels are then taken anew, and a
     decision between them is fitted, and fitted again once they are measured where it is in doubt, at 4 times as many
     shapes.
+
+    With ``fewer_products``, convolutions may be computed in tiles by Winograd's algorithm, where that rounds within the
+    level ``bounded`` for all channels of the ranges.
 
     With ``out``, the C, its header, a shared library and a manifest are written there once all is measured. What the
     ``records`` hold (a directory, True for the user's, False for none) is not measured again, so that the next call
@@ -159,7 +163,7 @@ def library(
         reader = ShapeReader(nest, read)
         limits = _limits(reader, target, toolchain, seed=seed, records=records, timeout_seconds=timeout_seconds)
         taken = read_shapes(reader, limits, shapes, seed)
-    product, usual = usual_candidates(nest, target)
+    product, usual = usual_candidates(nest, target, fewer_products=fewer_products)
     exported = Naming(name, prefix).of(nest.scop.function.name)
 
     def tell(stage: str, done: int, total: int = len(taken.sampled)) -> None:

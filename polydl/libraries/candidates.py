@@ -10,7 +10,8 @@ from polydl.errors import AnalysisError, CodegenError, IllegalVariantError
 from polydl.ir.scop import Scop, SharedLoops
 from polydl.ir.statement import Statement
 from polydl.ir.variant import NestStep, Parallel, Variant
-from polydl.libraries.blocking import Blocking, BlockingLoop, of_last_rows, of_variant, packings, usual_blockings
+from polydl.libraries.blocking import Blocking, BlockingLoop, of_variant, packings
+from polydl.libraries.convolutions import tiles_that_round_well
 from polydl.libraries.kernel import Kernel, broken, distributed, planned
 from polydl.libraries.kernel_code import KernelLoops, kernel_code
 from polydl.libraries.linear import OPEN
@@ -18,6 +19,7 @@ from polydl.libraries.product import SymbolicProduct, symbolic_product
 from polydl.libraries.product_code import ProductCode
 from polydl.libraries.start import start_of
 from polydl.libraries.symbolic import SymbolicNest
+from polydl.libraries.usual_blockings import of_last_rows, usual_blockings
 from polydl.machine import Machine
 from polydl.optimization.optimize import optimize
 from polydl.pipeline import apply, generate_variants
@@ -29,7 +31,9 @@ _MAX_VARIANTS = 200
 _MICROKERNEL = "c"
 
 
-def usual_candidates(nest: SymbolicNest, machine: Machine) -> tuple[SymbolicProduct | None, list[Kernel]]:
+def usual_candidates(
+    nest: SymbolicNest, machine: Machine, *, fewer_products: bool = True
+) -> tuple[SymbolicProduct | None, list[Kernel]]:
     """The product that register blocks compute, and the usual kernels that are legal at all sizes of the ranges.
 
     Where no kernel with the product is, such as for sums that end up in an array of another type, all statements run in
@@ -39,7 +43,10 @@ def usual_candidates(nest: SymbolicNest, machine: Machine) -> tuple[SymbolicProd
     if product is not None:
         product = with_start(nest, product)
         product = replace(product, rows_apart=_rows_may_wait(nest, product, machine))
-    kernels = proved(nest, product, usual_kernels(nest, product, machine), machine)
+    usual = usual_kernels(nest, product, machine)
+    if not fewer_products:
+        usual = tuple(each for each in usual if each.blocking is None or not each.blocking.outputs)
+    kernels = proved(nest, product, usual, machine)
     if product is not None and not kernels:
         return None, proved(nest, None, usual_kernels(nest, None, machine), machine)
     return product, kernels
@@ -52,10 +59,10 @@ def usual_kernels(nest: SymbolicNest, product: SymbolicProduct | None, machine: 
     """
     if product is not None:
         element = element_bytes(nest, product)
-        blockings = usual_blockings(machine, element, product)
         return tuple(
             replace(each, blocking=blocking)
-            for blocking in blockings
+            for blocking in usual_blockings(machine, element, product)
+            if not blocking.outputs or tiles_that_round_well(nest, product, blocking.outputs)
             for each in _of_loops(nest, blocking.on_threads, product)
         )
     threads = (False, True) if machine.threads > 1 else (False,)
@@ -200,7 +207,8 @@ def product_code(
     last = {}
     if product.rows_apart:
         last = {each: of_last_rows(machine, element, product, on_threads=each.on_threads) for each in blockings}
-    apart = {each: dots for each, dots in last.items() if each.along == "m" and dots is not None}
+    able = {each for each in blockings if each.along == "m" and not each.coalesced and not each.outputs}
+    apart = {each: dots for each, dots in last.items() if each in able and dots is not None}
     return ProductCode(machine.vector_bytes // element, blockings, product, machine.second_cache_bytes, apart)
 
 

@@ -19,10 +19,7 @@ from polydl.libraries.blocking import (
     Blocking,
     BlockingLoop,
     Operand,
-    along_terms,
-    placed_in_loops,
     register_block,
-    widest_block,
 )
 from polydl.libraries.candidates import element_bytes, kernel_of
 from polydl.libraries.kernel import Kernel
@@ -30,6 +27,7 @@ from polydl.libraries.product import INNER, Role, SymbolicProduct
 from polydl.libraries.regression import Array
 from polydl.libraries.shapes import Shape
 from polydl.libraries.symbolic import SymbolicNest
+from polydl.libraries.usual_blockings import along_terms, placed_in_loops, widest_block
 from polydl.machine import Machine
 
 # Register blocks in a tile of m and of n, and terms in a tile of k.
@@ -96,6 +94,7 @@ def _row(blocking: Blocking) -> list[float]:
         float(bool(shared - set(INNER))),
         float(blocking.along == "k"),
         float(blocking.coalesced),
+        float(blocking.outputs),
     ]
 
 
@@ -125,6 +124,7 @@ def _of_product(product: SymbolicProduct, machine: Machine, element: int, table:
         shared[:, None],
         of_terms[:, None],
         coalesced[:, None],
+        np.log2(1 + table[:, 16])[:, None],
         np.log2(np.minimum(machine.threads, chunks))[:, None],
         np.log2(np.stack(waste, axis=1)),
         np.log2(extent),

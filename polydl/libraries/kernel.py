@@ -18,6 +18,7 @@ from polydl.ir.schedule import Loop, Schedule
 from polydl.ir.scop import Scop, SharedLoops
 from polydl.ir.variant import Variant
 from polydl.libraries.blocking import Blocking
+from polydl.libraries.convolutions import symbolic_convolution
 from polydl.libraries.product import INNER, Start, SymbolicProduct
 from polydl.libraries.symbolic import SymbolicNest
 from polydl.plan.nest_plan import NestPlan, Plan
@@ -107,6 +108,8 @@ def planned(nest: SymbolicNest, product: SymbolicProduct | None, kernel: Kernel)
     ):
         raise IllegalVariantError("the loops that set the product's array hold other statements")
     inner = [loop for loop in kernel.blocking.schedule(product) if loop.iterator >= of_product.nest.depth]
+    if kernel.blocking.outputs and symbolic_convolution(product) is None:
+        raise IllegalVariantError("the product is no convolution")
     if any(product.loops[role] < of_product.nest.depth for role in kernel.blocking.joined(product)):
         raise IllegalVariantError("a loop that coalesces with others holds other statements")
     taken_over = {loop.iterator for loop in inner}

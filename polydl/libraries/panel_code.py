@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from polydl.codegen.loop_ir import Assign, Body, Declare, Evaluate, Function, If, Node, Variable
 from polydl.codegen.values import Apply, Binary, Cast, Conditional, Element, Expr, Integer, Name, Unary, linear
@@ -26,12 +27,12 @@ _START = Name("start")
 _M, _N, _K, _STEP, _ONE = Name("m"), Name("n"), Name("k"), Name("step"), Integer(1)
 
 
-def panel(operand: Operand) -> str:
-    """The array of the copies, of which each thread has one."""
+def panel(operand: Operand | Literal["c"]) -> str:
+    """The array of an operand's copies, or of sums on their way to C, of which each thread has one."""
     return f"polydl_panel_{operand}"
 
 
-def panel_memory(operand: Operand, elements: int) -> str:
+def panel_memory(operand: Operand | Literal["c"], elements: int) -> str:
     """C that declares the array."""
     return f"static _Thread_local {ELEMENT} {panel(operand)}[{elements}] __attribute__((aligned(64)));"
 
@@ -79,13 +80,20 @@ def row_copy(element: str) -> Function:
 
 def _square(row: Expr) -> Body:
     """Transposes the elements of some rows of a tile at as many values of k, in registers."""
-    kind, numbers = vector_name(SQUARE), range(SQUARE)
+    numbers = range(SQUARE)
+    sources = [added(Name("a"), row, times(added(_START, Integer(number)), Name("ak"))) for number in numbers]
+    targets = [added(Name("to"), times(added(row, Integer(number)), _K), _START) for number in numbers]
+    return turned(sources, targets)
+
+
+def turned(sources: Sequence[Expr], targets: Sequence[Expr]) -> Body:
+    """Writes the columns of a square, of which these are the addresses of the rows, to these addresses."""
+    kind = vector_name(SQUARE)
 
     def shuffled(name: str, one: str, other: str, lanes: Sequence[int]) -> Node:
         value = Apply("__builtin_shufflevector", (Name(one), Name(other), *map(Integer, lanes)))
         return constant(f"const {kind}", name, value)
 
-    sources = [added(Name("a"), row, times(added(_START, Integer(number)), Name("ak"))) for number in numbers]
     read = [constant(f"const {kind}", f"a{n}", _vector(place)) for n, place in enumerate(sources)]
     pairs = [
         shuffled(f"{half}{first}", f"a{first}", f"a{first + 1}", lanes)
@@ -98,7 +106,6 @@ def _square(row: Expr) -> Body:
             (half, lanes) for half in ("low", "high") for lanes in ((0, 1, 4, 5), (2, 3, 6, 7))
         )
     ]
-    targets = [added(Name("to"), times(added(row, Integer(number)), _K), _START) for number in numbers]
     written = [Assign(_vector(place, ""), "=", Name(f"row{n}")) for n, place in enumerate(targets)]
     return (*read, *pairs, *columns, *written)
 

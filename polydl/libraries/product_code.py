@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from typing import Literal
 
 from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.codegen import print_c
@@ -16,6 +17,7 @@ from polydl.libraries import extents as sums
 from polydl.libraries.blocking import Blocking, Operand
 from polydl.libraries.coalesced_code import coalesced_copy, coalesced_copy_call
 from polydl.libraries.coalescing import Coalesced
+from polydl.libraries.convolutions import symbolic_convolution
 from polydl.libraries.dot_code import EVEN_ROWS, dot_blocks, dot_tile, dot_tile_name, in_register, lane_types
 from polydl.libraries.panel_code import SQUARE, WIDENED, copies, copy_call, panel, panel_memory, row_copy, row_copy_call
 from polydl.libraries.product import INNER, Role, SymbolicProduct
@@ -37,6 +39,7 @@ from polydl.libraries.tile_code import (
     vector_type,
     vector_widths,
 )
+from polydl.libraries.winograd_code import PLACE_TYPE, WinogradCode
 
 _OPERANDS: tuple[Operand, ...] = ("a", "b")
 _BEGINNING = Integer(0)
@@ -204,7 +207,7 @@ class ProductCode:
         in_panels = [
             tuple(name for name in blocking.packed if name != "a" or not blocking.coalesced)
             for blocking in self.blockings
-            if blocking.along == "m"
+            if blocking.along == "m" and not blocking.outputs
         ]
         copied = [name for name in _OPERANDS if any(name in packed for packed in in_panels)]
         halves = {name for name in copied if self.product.operands[name].element == BFLOAT16}
@@ -217,20 +220,39 @@ class ProductCode:
             functions.append(
                 coalesced_copy(self.product.coalesced, self._type("a"), self.width, max(blocks), contiguous=contiguous)
             )
-        return [*([WIDENED] if halves else []), *map(print_c.definition, functions)]
+        winograd = list(filter(None, map(self._winograd, self.blockings)))
+        texts = dict.fromkeys(text for code in winograd for text in code.definitions())
+        return [
+            *([WIDENED] if halves else []),
+            *map(print_c.definition, functions),
+            *([PLACE_TYPE, *texts] if winograd else []),
+        ]
 
     def _panels(self) -> list[str]:
         """The memory of copied tiles, which each thread has."""
-        most = {
+        most: dict[Operand | Literal["c"], list[int]] = {
             # A vector that copies the last rows of a coalesced tile reaches beyond it.
             name: [
                 blocking.packed_elements(name) + (self.width if blocking.coalesced else 0)
                 for blocking in self._all
-                if name in blocking.packed
+                if name in blocking.packed and not blocking.outputs
             ]
             for name in _OPERANDS
         }
+        most["c"] = []
+        for code in filter(None, map(self._winograd, self.blockings)):
+            for each in most:
+                most[each].append(code.elements[each])
         return [panel_memory(name, max(elements)) for name, elements in most.items() if elements]
+
+    def _winograd(self, blocking: Blocking) -> WinogradCode | None:
+        """The C of a blocking with fewer products; None for another one."""
+        conv = symbolic_convolution(self.product) if blocking.outputs else None
+        if conv is None:
+            return None
+        sizes = [blocking.innermost(role) for role in INNER]
+        contiguous = self.product.a.strides["m"] == "1"
+        return WinogradCode(conv, self.product.element, contiguous, blocking.outputs, self.width, *sizes)
 
     def _with_last_rows(self, blocking: Blocking) -> Function:
         """The function of a blocking that computes the rows behind the last whole vector apart, where that is faster.
@@ -290,10 +312,14 @@ class ProductCode:
             joined += unused(
                 *(f"c{role}" for role in coalesced.rows[1:]), *(f"b{role}" for role in coalesced.terms[1:])
             )
+        winograd = self._winograd(blocking)
+        if winograd is not None:
+            high["m"] = Name("tiles")
+            joined += winograd.counted()
         # The loops around the function may repeat it.
         body = with_choice(self._tiles(blocking, 0, low, high), repeated=True)
         ignored = unused("bk") if blocking.along == "k" else unused(*([] if "a" in blocking.packed else ["am"]))
-        if blocking.along == "m":
+        if blocking.along == "m" and winograd is None:
             most = Integer(self._cache_elements)
             body = (constant("const int", FAR.name, Binary(">", times(high["m"], Name("n")), most)), *body)
         words = f"{blocking.words(self.product)}."
@@ -325,12 +351,20 @@ class ProductCode:
             for name in blocking.packed
             if blocking.place(self.product.operands[name].strides) == depth + 1
         ]
-        body = (*ends, *copied, *self._tiles(blocking, depth + 1, low, high))
+        winograd = self._winograd(blocking)
+        places = winograd.places_call(low, high) if winograd is not None and loop.role == "m" else []
+        body = (*ends, *places, *copied, *self._tiles(blocking, depth + 1, low, high))
         made = below(start, limit, body, size, first)
-        return (replace(made, parallel=True, pragma=Pragma("parallel for")) if loop.parallel else made,)
+        if loop.parallel:
+            made = replace(made, parallel=True, pragma=Pragma("parallel for"))
+        return (made, winograd.result_call(low, high)) if winograd is not None and loop.role == "k" else (made,)
 
     def _product(self, blocking: Blocking, low: dict[Role, Expr], high: dict[Role, Expr]) -> Node:
         """Computes the product of a tile."""
+        winograd = self._winograd(blocking)
+        if winograd is not None:
+            function = tile_function(blocking.vectors, blocking.columns)
+            return winograd.products(function, low, high, self._first(low))
         sizes = [difference(high[role], low[role]) for role in INNER]
         in_place = {name: self._start(blocking, name, low) for name in ("a", "b", "c")}
         result = (
@@ -356,6 +390,11 @@ class ProductCode:
         return reduce(lambda one, other: Binary("&&", one, other), at_first) if at_first else Integer(1)
 
     def _copy(self, blocking: Blocking, operand: Operand, low: dict[Role, Expr], high: dict[Role, Expr]) -> Node:
+        winograd = self._winograd(blocking)
+        if winograd is not None:
+            if operand == "a":
+                return winograd.image_call(low, high)
+            return winograd.filters_call(low, high)
         start = self._start(blocking, operand, low)
         if blocking.along == "k":
             return If(Binary("!=", Name("ak"), Integer(1)), (row_copy_call(low, high, start),))

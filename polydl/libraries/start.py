@@ -18,7 +18,7 @@ def start_of(nest: SymbolicNest, product: SymbolicProduct) -> Start | None:
     Whether nothing else happens to an element between this and its first product is not asked. None where an element
     may have no terms at some sizes of the ranges: loops over terms would not set it.
     """
-    if any(_least(nest, product.trips[role]) < 1 for role in product.added):
+    if any(fewest(nest, product.trips[role]) < 1 for role in product.added):
         return None
     for statement in nest.scop.statements:
         factor = _factor(nest, statement, product)
@@ -28,7 +28,7 @@ def start_of(nest: SymbolicNest, product: SymbolicProduct) -> Start | None:
     return None
 
 
-def _least(nest: SymbolicNest, trip: str) -> int:
+def fewest(nest: SymbolicNest, trip: str) -> int:
     """The fewest iterations of a loop within the ranges; 0 where they depend on more than these."""
     terms = sums.parsed(trip, dict.fromkeys(nest.sizes)) or {}
     ranges = {each.name: each for each in nest.ranges}

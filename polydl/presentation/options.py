@@ -157,6 +157,10 @@ measured_target_options = _gathered(
         help="A description of this machine, which polydl calibrate wrote. Another machine is refused.",
     ),
 )  # fmt: skip
+fewer_products_option = click.option(
+    "--no-fewer-products", "fewer_products", flag_value=False, default=True,
+    help="Compute every product of the source one by one, none in a transform domain.",
+)  # fmt: skip
 search_options = _gathered(
     "search",
     SearchOptions,
@@ -177,10 +181,7 @@ search_options = _gathered(
         help="Floating point: strict (as the source), reassociated (sums in any order), bounded (errors at most "
         f"{MOST_ERROR:g} times the source's) or fast.",
     ),
-    click.option(
-        "--no-fewer-products", "fewer_products", flag_value=False, default=True,
-        help="Compute every product of the source one by one, none in a transform domain.",
-    ),
+    fewer_products_option,
     click.option(
         "--pin", "pins", metavar="DECISION", multiple=True,
         help="Take a decision, leave the rest open: order=i,j,k; 'tile i=32'; microkernel=c; parallel=i; 'no packing'. "

@@ -33,7 +33,7 @@ from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.accesses import visits_once
-from polydl.variants.rewrites.bilinear_rounding import Bilinear, error_factor
+from polydl.plan.bilinear_rounding import Bilinear, error_factor
 from polydl.variants.rewrites.split import Blocked, Split, block_of, extents_of
 from polydl.variants.rewrites.transform_domain import (
     OperandPoints,
