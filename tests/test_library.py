@@ -34,6 +34,7 @@ def made(directory: Path, **options: Any) -> polydl.Library:
         out=directory / "out",
         shapes=2,
         top_k=1,
+        configurations=2,
         machine=machine,
         records=directory / "records",
         **options,
@@ -172,6 +173,7 @@ def test_options_of_the_function_are_checked(tmp_path: Path) -> None:
         (lambda: polydl.library("x.c", RANGES, max_kernels=0), "max_kernels is 0"),
         (lambda: polydl.library("x.c", RANGES, max_slowdown=0.9), "max_slowdown is 0.9"),
         (lambda: polydl.library("x.c", RANGES, shapes=0), "shapes is 0"),
+        (lambda: polydl.library("x.c", RANGES, configurations=-1), "configurations is -1"),
     ]
     for call, message in calls:
         with pytest.raises(polydl.PolydlError, match=message):

@@ -16,7 +16,7 @@ from symbolic_nests import product, symbolic
 from polydl.errors import OptionError
 from polydl.learning.metrics import geomean
 from polydl.libraries.chosen import ChosenLibrary
-from polydl.libraries.configurations import Configurations, every_configuration
+from polydl.libraries.configurations import Configurations, drawn_configurations, every_configuration
 from polydl.libraries.decision import Condition, Decision, Leaf
 from polydl.libraries.kernel import Kernel
 from polydl.libraries.learned import Selected
@@ -127,6 +127,18 @@ def test_a_loop_without_iterations_has_finite_features(tmp_path: Path) -> None:
     assert form is not None
     table = Configurations.of(nest, form, machine, (), every_configuration(nest, form, machine)[:5])
     assert np.isfinite(table.features({"M": 4, "N": 16, "K": 1})).all()
+
+
+def test_configurations_are_drawn_from_all_that_the_model_knows(tmp_path: Path) -> None:
+    nest, machine = symbolic(product(), tmp_path, RANGES), machine_with(1, 32)
+    form = symbolic_product(nest)
+    assert form is not None
+    first, again, other = (drawn_configurations(nest, form, machine, 20, seed) for seed in (0, 0, 1))
+    assert first == again != other
+    assert len({each.id for each in first}) == 20
+    assert set(first) < set(every_configuration(nest, form, machine))
+    assert drawn_configurations(nest, form, machine, 0, 0) == ()
+    assert drawn_configurations(nest, None, machine, 20, 0) == ()
 
 
 def test_kernels_without_a_product_are_told_apart_by_their_ids(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from polydl.presentation.option_values import OUT, Detail, Source, Target, macro
 from polydl.presentation.options import (
     debug_option,
     detail_options,
+    fewer_products_option,
     measured_target_options,
     records_option,
     sandbox_option,
@@ -54,9 +55,10 @@ if TYPE_CHECKING:
     help="Compile, check and time the first K of each shape's ranking.",
 )  # fmt: skip
 @click.option(
-    "--no-fewer-products", "fewer_products", flag_value=False, default=True,
-    help="Compute every product of the source one by one, none in a transform domain.",
+    "--configurations", type=click.IntRange(min=0), default=32, show_default=True, metavar="N",
+    help="Measure N blockings that are drawn at random, too: what is slow, a model can only learn from such.",
 )  # fmt: skip
+@fewer_products_option
 @seed_option("Seed of shapes, variants and data.")
 @out_option(f"Write files there ({OUT}/FILE)")
 @click.option("--name", default="", metavar="NAME", help="What the emitted function is called (as in the source).")
@@ -74,6 +76,7 @@ def library(
     max_slowdown: float,
     shapes: int,
     top_k: int,
+    configurations: int,
     fewer_products: bool,
     seed: int,
     out: Path | None,
@@ -116,6 +119,7 @@ def library(
             max_slowdown=max_slowdown,
             shapes=shapes,
             top_k=top_k,
+            configurations=configurations,
             fewer_products=fewer_products,
             seed=seed,
             machine=machine,

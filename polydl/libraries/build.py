@@ -20,6 +20,7 @@ from polydl.ir.scop import Scop
 from polydl.libraries.accumulators import without_sums
 from polydl.libraries.candidates import proved, searched_kernels, usual_candidates
 from polydl.libraries.chosen import ChosenLibrary, LibrarySettings, MeasuredShapes
+from polydl.libraries.configurations import drawn_configurations
 from polydl.libraries.cover import smallest_cover
 from polydl.libraries.decision import fitted, kernels_of
 from polydl.libraries.emit import emitted
@@ -59,6 +60,7 @@ DEFAULT_SHAPES = 24
 DEFAULT_MAX_KERNELS = 10
 DEFAULT_MAX_SLOWDOWN = 1.10
 DEFAULT_TOP_K = 3
+DEFAULT_CONFIGURATIONS = 32
 # Of the size of each range at which the nest is read.
 _PLACE = 8
 # Of the machine's memory, what the arrays of a shape that is measured take at most.
@@ -100,6 +102,7 @@ def library(
     max_slowdown: float = DEFAULT_MAX_SLOWDOWN,
     shapes: int = DEFAULT_SHAPES,
     top_k: int = DEFAULT_TOP_K,
+    configurations: int = DEFAULT_CONFIGURATIONS,
     seed: int = 0,
     machine: Machine | None = None,
     compiler: str | None = None,
@@ -119,7 +122,8 @@ def library(
     A leading dimension, ``{"lda": "K.."}``, is at least a size, and has that value where shapes are measured.
     At each of ``shapes`` sampled shapes, which are not larger than the loops can be measured at, ``top_k`` variants of
     the nest are optimized; the winner's tiles, loop order and threads become a kernel for any size, which isl proves
-    legal for all sizes of the ranges at once. Each kernel is measured at all shapes. Of them, the fewest are taken, at
+    legal for all sizes of the ranges at once. So do ``configurations`` blockings of a product that are drawn from all
+    that the learned model can be asked about. Each kernel is measured at all shapes. Of them, the fewest are taken, at
     most ``max_kernels``, of which one is within ``max_slowdown`` of the fastest at every shape. These, and kernels that
     only the caches decide, are measured at 25 times as many further shapes; kernels are then taken anew, and a
     decision between them is fitted, and fitted again once they are measured where it is in doubt, at 4 times as many
@@ -135,6 +139,7 @@ def library(
     max_kernels, shapes, top_k = (
         whole(each, value, 1) for each, value in (("max_kernels", max_kernels), ("shapes", shapes), ("top_k", top_k))
     )
+    configurations = whole("configurations", configurations, 0)
     seed, timeout_seconds = seed_of(seed), seconds_of("timeout_seconds", timeout_seconds)
     max_slowdown = factor_of(
         "max_slowdown", max_slowdown, remedy="pass a finite number of at least 1: 1.10 is 10 % slower than the fastest"
@@ -181,7 +186,8 @@ def library(
             shared_for=[*taken.scops, *taken.further_scops],
         ) as measuring,
     ):  # fmt: skip
-        candidates = {each.id: each for each in usual}
+        drawn = drawn_configurations(nest, product, target, configurations, seed)
+        candidates = {each.id: each for each in (*usual, *proved(nest, product, drawn, target))}
         for number, scop in enumerate(taken.scops):
             winners = searched_kernels(
                 scop, nest, product, target, top_k=top_k, seed=seed, records=records, compiler=compiler,

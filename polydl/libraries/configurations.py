@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations
 from itertools import product as combinations
+from random import Random
 
 import numpy as np
 
@@ -178,6 +179,16 @@ def every_configuration(nest: SymbolicNest, product: SymbolicProduct, machine: M
     for blocking in placed_in_loops(of_terms, machine, product):
         found.append(replace(others[blocking.on_threads], blocking=blocking))
     return tuple(found)
+
+
+def drawn_configurations(
+    nest: SymbolicNest, product: SymbolicProduct | None, machine: Machine, count: int, seed: int
+) -> tuple[Kernel, ...]:
+    """So many of ``every_configuration``, drawn evenly: what a model learns from knows more than good ones then."""
+    if product is None or not count:
+        return ()
+    every = every_configuration(nest, product, machine)
+    return tuple(Random(seed).sample(every, min(count, len(every))))
 
 
 def _resized(blocking: Blocking, sizes: dict[str, int]) -> Blocking:
