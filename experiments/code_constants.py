@@ -54,6 +54,8 @@ TRIALS: Mapping[str, Trial] = {
     "column_ahead_steps": Trial((0, 16, 64, 256), "c"),
     "ahead_groups": Trial((2, 8, 32)),
     "copy_ahead_columns": Trial((1, 4, 16), "c"),
+    "tile_ahead_rows": Trial((1, 4, 16, 64), "c-amx"),
+    "tile_ahead_columns": Trial((1, 8, 31), "c-amx"),
     "transform_ahead_rows": Trial((1, 4, 16)),
     "whole_filter_bytes": Trial((64 << 10, 256 << 10, 1 << 20, 8 << 20), of_space=True),
 }

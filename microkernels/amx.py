@@ -51,10 +51,12 @@ from polydl.microkernels.amx_site import NARROW, SETUP
 from polydl.microkernels.cpu_flags import cpu_flags
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
 
-_LEAST_GROUPS = 8  # of k in a tile product
+# Of k in a tile product, which takes as long with fewer: with six of sixteen, products of floats take as long as in
+# vector registers.
+_LEAST_GROUPS = 8
 # The part of the second-level cache that A or B, split, takes at most in one call.
 _MOST = 0.75
-# Steps of k up to which a call sums over all of them.
+# Steps of k up to which a call sums over all of them: beyond, it hardly matters that tiles of C are loaded once more.
 _LONGEST_SUM = 4096
 # Columns up to which floats of A by rows are left to others: to split and transpose a float takes about as long as so
 # many of its products in vector registers. A limit of shapes, two tiles: it decides which variants there are, and must

@@ -16,8 +16,18 @@ from polydl.microkernels.amx_operands import (
     products_of_blocks,
 )
 from polydl.microkernels.amx_panels import panel_elements, panels_run, walks_panels
-from polydl.microkernels.amx_site import further_in_c, loops_in_c, operands_in_c, run_in_c, run_name, shared, types_in_c
+from polydl.microkernels.amx_site import (
+    further_in_c,
+    loops_in_c,
+    operands_in_c,
+    run_in_c,
+    run_name,
+    shared,
+    support,
+    types_in_c,
+)
 
+# Copies of A that a thread keeps: each call looks through them one by one.
 _MOST_KEPT = 8
 
 
@@ -26,6 +36,7 @@ class Writer:
 
     def __init__(self, site: GemmSite, core: Core) -> None:
         self.site = site
+        self.core = core
         self.calls = {index: blocks_of(site, shape, core) for index, shape in site.shapes()}
         self.panels = all(walks_panels(site, call, core) for call in self.calls.values())
         self.splits_all_a = site.again_a or self.panels
@@ -49,7 +60,7 @@ class Writer:
         """The C at file scope: the functions of all shapes of calls, and the one that chooses between them."""
         site = self.site
         parts = [
-            shared("amx_support.c"),
+            support(self.core),
             *([shared("amx_rows.c")] if site.stride_am != 1 else []),
             loops_in_c(site),
             "#ifdef POLYDL_HAS_TILES",
@@ -62,7 +73,7 @@ class Writer:
                 parts.append(self._all_of_a(f"{name}_a", number, call))
             if call.columns.runs and not self.panels:
                 parts.append(self._split_b(f"{name}_b", number, call))
-            parts.append(panels_run(name, site, call) if self.panels else self._run(name, call))
+            parts.append(panels_run(name, site, call, self.core) if self.panels else self._run(name, call))
         return "\n".join([*parts, "#endif", run_in_c(site)])
 
     def _buffers(self) -> str:

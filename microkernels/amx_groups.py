@@ -38,12 +38,13 @@ from polydl.microkernels.amx_site import (
     run_in_c,
     run_name,
     shared,
+    support,
     types_in_c,
 )
 from polydl.microkernels.group_runs import group_run
 from polydl.microkernels.plain_c import PLAIN_C
 
-# Groups in a tile product below which products in vector registers take no longer.
+# Groups in a tile product, which takes as long with fewer: as for ``c-amx``.
 _LEAST_GROUPS = 8
 
 REFERENCE = """\
@@ -122,7 +123,7 @@ class AmxGroups(Microkernel):
         return replace(self, core=core)
 
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:  # noqa: ARG002
-        return EmittedSite((), _text(site), SETUP, "", Ingredients(("immintrin.h",)))
+        return EmittedSite((), _text(site, self.core), SETUP, "", Ingredients(("immintrin.h",)))
 
     def call(self, site: GemmSite, arguments: CallArguments) -> str:
         return PLAIN_C.call(site, arguments)
@@ -132,11 +133,11 @@ def _most_groups(batch: int) -> int:
     return max(groups for groups in divisors(batch) if groups <= SIDE)
 
 
-def _text(site: GemmSite) -> str:
+def _text(site: GemmSite, core: Core) -> str:
     """The C at file scope: the functions of all shapes of calls, and the one that chooses between them."""
     functions = [_run(run_name(site, index), site, blocks_in_place(site, shape)) for index, shape in site.shapes()]
-    support = [shared("amx_support.c"), shared("amx_groups.c"), loops_in_c(site)]
-    return "\n".join([*support, "#ifdef POLYDL_HAS_TILES", *functions, "#endif", run_in_c(site)])
+    before = [support(core), shared("amx_groups.c"), loops_in_c(site)]
+    return "\n".join([*before, "#ifdef POLYDL_HAS_TILES", *functions, "#endif", run_in_c(site)])
 
 
 def _run(name: str, site: GemmSite, call: Blocks) -> str:

@@ -52,7 +52,7 @@ def panel_elements(call: Blocks) -> int:
     return call.shape.batch * call.steps * _PARTS * 2 * _TILE
 
 
-def panels_run(name: str, site: GemmSite, call: Blocks) -> str:
+def panels_run(name: str, site: GemmSite, call: Blocks, core: Core) -> str:
     """The C function of a call; that which splits A is called ``{name}_a``."""
     prefix, step, rows = site.prefix, call.step, call.shape.m
     rest = rows % (2 * SIDE)
@@ -70,7 +70,8 @@ def panels_run(name: str, site: GemmSite, call: Blocks) -> str:
                 more, within = divmod(column, call.shape.n)
                 columns.append(site.rows_b[row + more] + within * site.stride_bn)
     entries.append([0] * len(entries[0]))  # nothing is split while the last ones are multiplied
-    columns += [0] * 2 * SIDE  # not read; compilers cannot see that
+    # Nothing is read there but what is prefetched; compilers cannot see how far columns are looked up.
+    columns += [0] * max(2 * SIDE, core.tile_ahead_columns)
     starts = [product * call.steps * _PARTS * 2 * _TILE for product in range(call.shape.batch)]
     panel = panel_elements(call)
     passes = -(-rows // (2 * SIDE))

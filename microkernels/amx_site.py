@@ -8,6 +8,7 @@ from pathlib import Path
 
 from polydl.bfloat16 import ELEMENT as BFLOAT16
 from polydl.contracts import GemmSite
+from polydl.machine.core import Core
 from polydl.microkernels.amx_operands import finished_rows
 from polydl.microkernels.plain_c_blocks import AFTER, AHEAD, FIRST, lengths, offset_tables, which_tiles, widened
 
@@ -26,6 +27,15 @@ SETUP = "#ifdef POLYDL_HAS_TILES\n  polydl_tiles = polydl_ask_for_tiles();\n#end
 def shared(name: str) -> str:
     """C that sites share."""
     return Path(__file__).with_name(name).read_text(encoding="utf-8").rstrip("\n")
+
+
+def support(core: Core) -> str:
+    """The C that all sites share, with a core's distances of prefetches."""
+    distances = {"ROWS": core.tile_ahead_rows, "COLUMNS": core.tile_ahead_columns}
+    text = shared("amx_support.c")
+    for name, distance in distances.items():
+        text = text.replace(f"@{name}_AHEAD@", str(distance))
+    return text
 
 
 def run_name(site: GemmSite, index: tuple[int, int, int]) -> str:

@@ -40,8 +40,8 @@ enum {
     default: POLYDL_TILE_DOT("tdpbf16ps", c, b, a);                                                                    \
     }                                                                                                                  \
   } while (0)
-#define POLYDL_FETCH 16 /* rows of A ahead */
-#define POLYDL_COLUMNS_AHEAD 8 /* columns of B, which may lie a page apart too */
+#define POLYDL_FETCH @ROWS_AHEAD@ /* rows of A ahead */
+#define POLYDL_COLUMNS_AHEAD @COLUMNS_AHEAD@ /* columns of B, which may lie a page apart too */
 /* Each of 16 floats as three bfloat16s whose sum it is, in the upper halves. The first is the nearest (what is not a
    number stays that), so that the rest may have either sign; it has 16 bits, of which the second takes the first eight. */
 POLYDL_TILE_FUNCTION void polydl_parts(__m512i x, __m512i part[3])

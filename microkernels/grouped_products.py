@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 Kernel = Callable[[Any, Any, Any], None]
 """Adds a product to C; takes A, B and C as ctypes arrays."""
 
+# Rows, columns and steps: one whole vector of rows, several, and a row more, in sums of a few groups.
 _SIZES = ((16, 3, 8), (64, 5, 16), (65, 2, 12))
 # Where instructions add two products of bytes in 16 bits, those of the largest values don't fit.
 _EXTREMES = ((127, 255), (-128, 255), (-128, 0), (127, 1))

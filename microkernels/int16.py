@@ -32,8 +32,10 @@ from polydl.microkernels.plain_c_blocks import FIRST, offset_tables, which_tiles
 from polydl.microkernels.shapes import RegisterTiling, register_tiling, tiling_cycles
 
 _NARROW = ("signed char", "unsigned char", "short")
-# Bytes of a call's A, copied, which lie on the stack.
+# Bytes of a call's A, copied, which lie on the stack: threads have megabytes of that, second-level caches at least as
+# much as this.
 _MOST = 1 << 18
+# With fewer steps of k, a vector of C is loaded and stored for fewer than four instructions.
 _FEWEST_STEPS = 8
 # By the bytes of a vector: what the compiler must have for the instruction, the type of its operands, its name, and the
 # header that has it.

@@ -29,13 +29,12 @@ from polydl.ir.scop import REAL_BYTES
 from polydl.machine.core import Core
 from polydl.machine.processors import WIDE_CORE
 from polydl.microkernels.libxsmm_blocks import block_cycles, blocks_of
-from polydl.microkernels.libxsmm_declarations import TRANSPOSED_B, declared, dispatch_name, too_far_apart
+from polydl.microkernels.libxsmm_declarations import LONGEST_BATCH, TRANSPOSED_B, declared, dispatch_name, too_far_apart
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
 from polydl.microkernels.plain_c_blocks import FIRST, summing_loops
 from polydl.microkernels.shapes import tile_sizes
 
 _LETTERS = {"float": "s", "double": "d"}
-_LONGEST_BATCH = 4096
 
 
 def libxsmm_version() -> str:
@@ -135,8 +134,8 @@ class Libxsmm(Microkernel):
         least = shape.n if _transposed(shape.stride_bk, shape.k) else shape.k
         if _leading_b(shape) < least:
             return f"columns of B overlap (ldb {_leading_b(shape)} is less than {least})"
-        if shape.batch > _LONGEST_BATCH:
-            return f"a batch of {shape.batch} products is longer than {_LONGEST_BATCH}"
+        if shape.batch > LONGEST_BATCH:
+            return f"a batch of {shape.batch} products is longer than {LONGEST_BATCH}"
         far = too_far_apart(shape.lda, _leading_b(shape), shape.ldc)
         if far is not None:
             return far

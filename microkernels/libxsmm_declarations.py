@@ -6,6 +6,8 @@ from polydl.ir.ingredients import DispatchFunction, Fragment, Ingredients
 
 #: Of LIBXSMM's flags: how operands are stored.
 TRANSPOSED_B, GROUPED_A = 2, 32768
+#: Products of a call. Where each one's operands begin is told by two tables in the emitted C.
+LONGEST_BATCH = 4096
 #: Of a leading dimension, which is an int: a larger one would become another number.
 MOST_APART = (1 << 31) - 1
 

@@ -36,12 +36,11 @@ from polydl.machine.processors import WIDE_CORE
 from polydl.microkernels.grouped_products import Kernel, first_wrong
 from polydl.microkernels.libxsmm import KEPT_CODE, LIBXSMM
 from polydl.microkernels.libxsmm_blocks import block_cycles
-from polydl.microkernels.libxsmm_declarations import GROUPED_A, dispatch_name, too_far_apart
+from polydl.microkernels.libxsmm_declarations import GROUPED_A, LONGEST_BATCH, dispatch_name, too_far_apart
 from polydl.microkernels.libxsmm_groups_code import Grouped, Writer, in_groups, leading_b
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
 from polydl.microkernels.shapes import tile_sizes
 
-_LONGEST_BATCH = 4096
 # The part of the second-level cache that the copy of A takes at most in one call.
 _MOST_COPIED = 0.75
 # How often an element has to be copied, in the mean.
@@ -158,8 +157,8 @@ class LibxsmmGroups(Microkernel):
             return f"columns of B overlap (ldb {shape.stride_bn} is less than {shape.k})"
         if shape.n > 1 and shape.stride_bn % group:
             return f"columns of B lie {shape.stride_bn} elements apart, which are not whole groups of {group}"
-        if shape.batch > _LONGEST_BATCH:
-            return f"a batch of {shape.batch} products is longer than {_LONGEST_BATCH}"
+        if shape.batch > LONGEST_BATCH:
+            return f"a batch of {shape.batch} products is longer than {LONGEST_BATCH}"
         most = int(_MOST_COPIED * self.core.second_cache_bytes)
         if not in_groups(shape) and shape.m * shape.k * shape.batch * width > most:
             return f"A takes more than {most >> 10} KiB"

@@ -44,7 +44,8 @@ static int polydl_is_exact(polydl_bytes kernel, int m, int n, int k, int lda, in
   return exact;
 }
 #endif"""
-# The part of the second-level cache that all copies which a thread keeps may take, and their number.
+# The part of the second-level cache that all copies which a thread keeps may take, and their number: each call looks
+# through them one by one.
 _KEPT = 0.5
 _MOST_KEPT = 8
 

@@ -13,10 +13,13 @@ from polydl.machine.core import Core
 from polydl.microkernels.plain_c_blocks import AFTER, FIRST, PLACE, finishes
 from polydl.microkernels.shapes import register_blocks
 
-# The part of a vector up to which rows are worth it, and the longest copy of a row, in bytes.
+# The part of a vector up to which rows are worth it.
 _FEW = 4
+# The longest copy of a row, in bytes: half of the smallest first-level cache that processors have, so that it stays
+# there while columns of B pass. One for all processors, since it decides which calls have such rows.
 _LONGEST = 16 * 1024
-# Accumulators that are in registers at a time.
+# Accumulators that are in registers at a time: with two rows of A and a vector of B they fit into the sixteen of AVX2,
+# and no x86-64 core needs more than ten to start multiply-adds without waiting.
 _SUMS = 12
 
 

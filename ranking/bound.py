@@ -9,10 +9,13 @@ from collections.abc import Sequence
 from math import inf
 
 from polydl.contracts import Calls, Candidate, Outlook
-from polydl.contracts.ranking import distinct, within_peak
+from polydl.contracts.ranking import distinct, in_tiles, within_peak
 from polydl.ir.scop import REAL_BYTES
 from polydl.machine import Machine
 from polydl.ranking.ordering import busiest_share
+
+# Of bfloat16s, for one of floats to their full accuracy: each is the sum of three (microkernels/amx_operands.py).
+_PRODUCTS_OF_FLOATS = 6
 
 
 def lower_bounds(candidates: Sequence[Candidate], machine: Machine) -> tuple[float, ...]:
@@ -28,10 +31,11 @@ def least_seconds(outlook: Outlook, machine: Machine) -> float:
 
     It is the most of three times. Every multiply-add must be issued, on the busiest thread of a nest that does all of
     them its share. A microkernel issues whole vectors along m: where all its tiles are alike, also for the rows that
-    don't fill one. Holds for float, and so for wider types, in vector registers: of others no operations are counted.
-    Into each cache comes what this and the smaller ones can't have kept since the nest ran last (compulsory traffic),
-    and for each call what they can't have held of its operands when it began. The fewer variants are left, the greater
-    the bound.
+    don't fill one. In tile registers, products start no faster than ``Core.tile_start_cycles`` says; what else there
+    may be is taken to be done in vector registers meanwhile. Holds for float, and so for wider types: of others no
+    operations are counted. Into each cache comes what this and the smaller ones can't have kept since the nest ran last
+    (compulsory traffic), and for each call what they can't have held of its operands when it began. The fewer variants
+    are left, the greater the bound.
     """
     compulsory = max(
         (outlook.footprint - _kept(machine, level)) / (machine.core.clock_headroom * bandwidth * machine.threads)
@@ -59,9 +63,16 @@ def _share(calls: Calls, machine: Machine) -> float:
 
 def _arithmetic(flops: int, calls: Calls, machine: Machine) -> float:
     lanes = machine.vector_elements(REAL_BYTES["float"])
-    rows = calls.rows
+    rows, rate = calls.rows, machine.peak_gflops * 1e9
     padding = lanes * -(-rows // lanes) / rows if rows >= lanes else 1.0
-    return flops * padding * _share(calls, machine) / (machine.core.clock_headroom * machine.peak_gflops * 1e9)
+    if calls.in_tiles:
+        padding, rate = 1.0, _tile_rate(machine) + (0.0 if rows else rate)
+    return flops * padding * _share(calls, machine) / (machine.core.clock_headroom * rate)
+
+
+def _tile_rate(machine: Machine) -> float:
+    """Operations of floats that a core does in a second at most in tile registers."""
+    return machine.core.tile_operations_per_cycle / _PRODUCTS_OF_FLOATS / machine.cycle_seconds
 
 
 def _operands(calls: Calls, machine: Machine) -> float:
@@ -79,14 +90,15 @@ def _operands(calls: Calls, machine: Machine) -> float:
 
 
 def _outlook(candidate: Candidate) -> Outlook:
-    calls = Calls()
+    calls = Calls(in_tiles=any(in_tiles(use.family) for use in candidate.microkernels))
     for use in candidate.microkernels:
         count = candidate.calls[use.nest]
         if 2 * use.m * use.n * use.rows * use.k * use.batch * count == candidate.flops:
             _, a, b = use.element_bytes
             operands = a * distinct(use.m, use.stride_am, use.k, use.lda)
             operands += b * distinct(use.n, use.stride_bn, use.k, use.stride_bk)
-            calls = Calls(use.m, candidate.parallel_iterations[use.nest], count, operands)
+            iterations = candidate.parallel_iterations[use.nest]
+            calls = Calls(use.m, iterations, count, operands, in_tiles(use.family))
     narrowest = [min(use.element_bytes) for use in candidate.microkernels]
-    flops = within_peak(candidate.flops, narrowest, [use.family for use in candidate.microkernels])
+    flops = within_peak(candidate.flops, narrowest)
     return Outlook(flops, candidate.footprint, frozenset([calls]))

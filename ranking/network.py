@@ -23,6 +23,7 @@ Array = np.ndarray[Any, np.dtype[np.float32]]
 
 # Of the file.
 FORMAT = 3
+# Standard deviations from the mean, in either direction.
 FARTHEST = 3.0
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from polydl.ranking.network import Array, Network, activate
 
+# More than a half: of two that are about as fast, neither wins.
 THRESHOLD = 0.6
 # Chances beyond the threshold, as the difference of the two outputs before the softmax.
 _MARGIN = float(np.log(THRESHOLD / (1.0 - THRESHOLD)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -18,6 +19,7 @@ from polydl import pipeline
 from polydl.errors import IllegalVariantError
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Variant
+from polydl.machine import LIMITS
 from polydl.plan.apply import apply
 from polydl.plan.rewriting import rewritten
 from polydl.variants.rewrites import expand
@@ -143,9 +145,9 @@ def test_what_grows_is_left_by_the_last_iteration(tmp_path: Path) -> None:
 
 def test_large_arrays_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     nest = parse(tmp_path, ROWS)
-    monkeypatch.setattr(expand, "LARGEST", 2 * 3 * 8 * 8)
+    monkeypatch.setattr(expand, "LIMITS", replace(LIMITS, expanded_bytes=2 * 3 * 8 * 8))
     rewritten(nest, (Expand("S0", "row", ("r", "q")),))
-    monkeypatch.setattr(expand, "LARGEST", 2 * 3 * 8 * 8 - 1)
+    monkeypatch.setattr(expand, "LIMITS", replace(LIMITS, expanded_bytes=2 * 3 * 8 * 8 - 1))
     # The same question would be answered from memory.
     with pytest.raises(IllegalVariantError, match="would take more than"):
         expand.expand(nest, Expand("S0", "row", ("r", "q")))

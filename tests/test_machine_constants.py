@@ -290,8 +290,7 @@ KNOWN = {
     ("microkernels/amx.py", "_LONGEST_SUM"),  # steps of k of a call
     ("microkernels/amx_operands.py", "_LINE_BYTES"),  # of every processor with tile registers
     ("microkernels/amx_operands.py", "_LINE"),  # columns are padded to so many elements
-    ("microkernels/libxsmm.py", "_LONGEST_BATCH"),  # LIBXSMM's own limit
-    ("microkernels/libxsmm_groups.py", "_LONGEST_BATCH"),
+    ("microkernels/libxsmm_declarations.py", "LONGEST_BATCH"),  # numbers in the emitted C
     ("microkernels/libxsmm_declarations.py", "GROUPED_A"),  # a flag
     ("polydl/codegen/conditions.py", "_MASKED_BYTES"),  # of AVX-512, which gcc uses with masks
     ("polydl/codegen/context.py", "_ROUNDING_BYTES"),  # of an instruction set's vectors
@@ -324,7 +323,8 @@ KNOWN = {
     ("polydl/libraries/symbolic.py", "MOST_ITERATIONS"),
     ("polydl/libraries/blocking.py", ""),  # rows and columns of a large product
     ("polydl/libraries/configurations.py", ""),
-    ("polydl/libraries/blocking.py", "_OTHER_REGISTERS"),  # of the code's own
+    ("polydl/libraries/blocking.py", "OTHER_REGISTERS"),  # of the code's own
+    ("polydl/libraries/usual_blockings.py", ""),  # columns of a large product
     ("polydl/plan/contraction.py", "STACK_BYTES"),  # what is put on the stack
     ("polydl/codegen/transforms.py", "_STRIP_BYTES"),
     ("polydl/libraries/kernel_code.py", "_STACK_BYTES"),
@@ -334,7 +334,6 @@ KNOWN = {
     ("microkernels/int16.py", "_MOST"),
     ("microkernels/rest_rows.py", "_LONGEST"),
     ("variants/nest_rules.py", "CACHE_TILED_LOOPS"),  # how many
-    ("variants/rewrites/expand.py", "LARGEST"),  # memory that emitted code may ask for
     ("variants/rewrites/schedule_tiles.py", "CACHE_SHARE"),  # a ratio of the caches' sizes
     ("variants/rewrites/schedule_tiles.py", ""),  # iterations of a tile
     ("variants/rewrites/transform_domain.py", "_SAME_SET"),  # part of what the step means on any machine
@@ -382,12 +381,54 @@ def is_physical(name: str, number: object) -> bool:
     return looks or sized or number in PHYSICAL
 
 
-def test_no_physical_constant_stands_beside_a_formula() -> None:
-    stray = []
-    inner = ("model", "plan", "reuse", "codegen", "libraries", "match", "models", "poly", "torch")
+# Rooms of the package in which numbers are explained where they stand.
+_EXPLAINED = ("model", "plan", "reuse", "codegen")
+
+
+def files_of(*inner: str) -> list[Path]:
+    """The modules of rooms of the package, and of those that stand at the root."""
     rooms = [ROOT / "polydl" / room for room in inner]
     rooms += [ROOT / part for part in ("ranking", "microkernels", "variants", "fusion")]
-    files = [path for room in rooms for path in sorted(room.rglob("*.py"))]
+    return [path for room in rooms for path in sorted(room.rglob("*.py"))]
+
+
+def is_numeric(node: ast.expr) -> bool:
+    """Whether an expression is made of numbers alone."""
+    if isinstance(node, ast.Tuple):
+        return bool(node.elts) and all(map(is_numeric, node.elts))
+    if isinstance(node, ast.BinOp):
+        return is_numeric(node.left) and is_numeric(node.right)
+    return isinstance(node, ast.Constant) and type(node.value) in (int, float)
+
+
+def without_words(text: str) -> list[str]:
+    """Names that a module sets to numbers without a comment above (or above names right before), beside or below."""
+    lines, body = text.splitlines(), ast.parse(text).body
+    bare = []
+    explained = -1  # the line up to which a comment holds
+    for node, after in zip(body, [*body[1:], None], strict=True):
+        if not isinstance(node, ast.Assign) or not all(isinstance(each, ast.Name) for each in node.targets):
+            continue
+        above = lines[node.lineno - 2].startswith("#") if node.lineno > 1 else False
+        below = isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant)
+        beside = "  #" in lines[node.end_lineno - 1] if node.end_lineno else False
+        if above or beside or explained == node.lineno - 1:
+            explained = node.end_lineno or node.lineno
+        elif is_numeric(node.value) and not below:
+            bare.append(ast.unparse(node.targets[0]))
+    return bare
+
+
+def test_every_number_of_a_module_has_a_word_on_it() -> None:
+    bare = {str(path.relative_to(ROOT)): without_words(path.read_text()) for path in files_of(*_EXPLAINED)}
+    assert len(bare) > 100
+    assert {path: names for path, names in bare.items() if names} == {}
+    assert without_words("A = 3\n\n# Why.\nB = (1, 2)\nC = 4 << 10\n\nD = 5  # why\nE = 6\n\nF = 7\n") == ["A", "F"]
+
+
+def test_no_physical_constant_stands_beside_a_formula() -> None:
+    stray = []
+    files = files_of("model", "plan", "reuse", "codegen", "libraries", "match", "models", "poly", "torch")
     for path in files:
         place = str(path.relative_to(ROOT))
         for name, number in constants_in(path):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from gemm_sites import site
+from gemm_sites import IN_TILES, TILED, site
 from test_microkernels import shape
 
 from polydl.machine.processors import WIDE_CORE
 from polydl.microkernels.amx import AMX
+from polydl.microkernels.amx_groups import AMX_GROUPS
 from polydl.microkernels.libxsmm import LIBXSMM
 from polydl.microkernels.plain_c import PLAIN_C
 from polydl.microkernels.shapes import RegisterTiling, register_blocks, register_tiling, tile_sizes
@@ -53,6 +54,27 @@ def test_only_operands_that_are_read_again_stay_split() -> None:
     assert "site_round" in kept.start
     assert "site_held_a" in kept.definitions
     assert "site_held_b" not in kept.definitions
+
+
+def test_tiles_prefetch_as_far_as_the_core_says() -> None:
+    passing = next(each for each in TILED if "struct polydl_columns next" in AMX.emit(each, 64).definitions)
+    usual = AMX.emit(passing, 64).definitions
+    far = AMX.on(replace(WIDE_CORE, tile_ahead_rows=24, tile_ahead_columns=40)).emit(passing, 64).definitions
+    assert "POLYDL_FETCH 16 " in usual
+    assert "POLYDL_COLUMNS_AHEAD 8 " in usual
+    assert "POLYDL_FETCH 24 " in far
+    assert "POLYDL_COLUMNS_AHEAD 40 " in far
+
+    def behind(text: str) -> int:
+        """Entries of the table of columns behind those that are read."""
+        table = text.split("long columns[] = {", 1)[1].split("}", 1)[0].split(", ")
+        return len(table) - max(place for place, entry in enumerate(table) if entry != "0") - 1
+
+    # What is looked up ahead is in the table.
+    assert behind(usual) == 32
+    assert behind(far) == 40
+    in_groups = AMX_GROUPS.on(replace(WIDE_CORE, tile_ahead_rows=24)).emit(IN_TILES[0], 64).definitions
+    assert "POLYDL_FETCH 24 " in in_groups
 
 
 def test_plain_c_fetches_the_next_columns_of_b_unless_a_call_reads_them_again_anyway() -> None:

@@ -17,9 +17,11 @@ from polydl.contracts.ranking import distinct
 from polydl.frontend.constants import with_constants
 from polydl.ir.variant import Variant
 from polydl.machine import Machine
+from polydl.machine.core import CoreConstant
 from polydl.machine.elsewhere import machine_elsewhere
+from polydl.microkernels.amx_operands import FORMATS, SIDE, STEP
 from polydl.model.times import nest_times
-from polydl.ranking.bound import least_seconds, lower_bounds
+from polydl.ranking.bound import _PRODUCTS_OF_FLOATS, least_seconds, lower_bounds
 from polydl.variants.decisions import Partial
 from polydl.variants.shapes import Shape
 from polydl.variants.space import NestSpace
@@ -274,13 +276,55 @@ def test_operations_of_half_a_triangle_need_half_of_the_array(tmp_path: Path) ->
     assert space.least_work == (2 * 256 * 255 // 2, 4 * (256 * 255 // 2 + 256 + 256))
 
 
-def test_candidates_that_outrun_the_peak_have_no_bound_of_arithmetic(tmp_path: Path) -> None:
+def test_candidates_with_narrow_elements_have_no_bound_of_arithmetic(tmp_path: Path) -> None:
     space = space_of(PRODUCT, MACHINE, tmp_path, "c")
     candidate = next(each for _, each in candidates(space, MACHINE, "c") if each.microkernels)
     [use] = candidate.microkernels
     assert lower_bounds([candidate], MACHINE)[0] > 0
-    for other in (replace(use, element_bytes=(4, 2, 2)), replace(use, family="tile registers")):
-        assert lower_bounds([replace(candidate, microkernels=(other,))], MACHINE)[0] == 0
+    narrow = replace(use, element_bytes=(4, 2, 2))
+    assert lower_bounds([replace(candidate, microkernels=(narrow,))], MACHINE)[0] == 0
+
+
+def test_tile_registers_are_bound_by_how_often_their_products_start() -> None:
+    assert FORMATS["float"].products == _PRODUCTS_OF_FLOATS
+    machine = machine_elsewhere("xeon-amx", threads=1)
+    core = machine.core
+    assert core.fma_per_cycle == 2, "vectors of 16 floats: 64 operations in a cycle"
+    assert core.tile_operations_per_cycle == 2 * SIDE * SIDE * STEP / core.tile_start_cycles == 1024
+    vectors = Outlook(1 << 40, 0, frozenset([Calls(rows=32, iterations=1.0)]))
+    seconds = least_seconds(vectors, machine)
+    tiles = replace(vectors, calls=frozenset([Calls(rows=32, iterations=1.0, in_tiles=True)]))
+    # Six products of 2 * 16 * 16 * 32 operations in 96 cycles.
+    assert least_seconds(tiles, machine) == pytest.approx(seconds * 64 * 96 / 16384)
+    # Some operations may be done in vector registers while tiles are multiplied, or all of them.
+    some = replace(vectors, calls=frozenset([Calls(in_tiles=True)]))
+    assert least_seconds(some, machine) == pytest.approx(seconds * 64 / (64 + 16384 / 96))
+    either = replace(vectors, calls=vectors.calls | tiles.calls)
+    assert least_seconds(either, machine) == least_seconds(tiles, machine)
+    # Rows that fill no tile are not counted: whether they take as long is not known.
+    ragged = replace(vectors, calls=frozenset([Calls(rows=17, iterations=1.0, in_tiles=True)]))
+    assert least_seconds(ragged, machine) == least_seconds(tiles, machine)
+    # Where products were measured to be faster than any processor is known to be, that bounds them.
+    measured = replace(machine, constants=(*machine.constants, CoreConstant("tile_product_cycles", 4.0, "measured")))
+    assert least_seconds(tiles, measured) == pytest.approx(least_seconds(tiles, machine) / 4)
+
+
+def test_a_bound_is_tighter_once_tile_registers_are_out_of_the_question(tmp_path: Path) -> None:
+    machine = machine_elsewhere("xeon-amx", threads=1)
+    path = tmp_path / "nest.c"
+    path.write_text(PRODUCTS)
+    space = replace(pipeline.space_on(pipeline.parse(path), machine, microkernel="c-amx,c"), alternatives=())
+    [nest] = space.spaces
+    everything = pipeline.least_seconds(space, {}, machine)
+    least: dict[str, list[float]] = {"c": [], "c-amx": []}
+    for number, shape in enumerate(nest.shapes):
+        partial = nest.root and nest.root.take("shape", number)
+        if shape.match is not None and partial is not None:
+            least[shape.match.kernel].append(pipeline.least_seconds(space, {nest.nest.index: partial}, machine))
+    assert 0 < everything <= min(least["c-amx"])
+    at_peak = space.least_work[0] / (machine.peak_gflops * 1e9)
+    assert min(least["c"]) == pytest.approx(at_peak / machine.core.clock_headroom)
+    assert max(least["c-amx"]) < min(least["c"])
 
 
 @pytest.mark.parametrize(("element", "bounded"), [("float", True), ("signed char", False)])

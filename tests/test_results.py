@@ -292,6 +292,7 @@ def by_size(*cases: tuple[str, str, list[object]]) -> list[ParameterSet]:
         ("2026-11-26-epyc-zen4", "experiments.first_picks", ["table", DATA / "first-picks-zen4.jsonl"]),
         ("2026-11-30-constants", "experiments.model_constants", ["table", DATA / "model-constants.jsonl"]),
         ("2026-11-30-constants", "experiments.code_constants", ["table", DATA / "code-constants-zen4.jsonl"]),
+        ("2026-11-30-constants", "experiments.code_constants", ["table", DATA / "code-constants-xeon.jsonl"]),
         ("2026-11-26-epyc-zen4", "experiments.same_set", ["table", DATA / "same-set-zen4.jsonl"]),
         ("2026-11-21-analysis", "experiments.analysis_benchmark", ["--table", "--out", DATA / "analysis.json"]),
     ),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from math import inf, prod
 
 from polydl.contracts import Calls, Outlook
-from polydl.contracts.ranking import distinct, within_peak
+from polydl.contracts.ranking import distinct, in_tiles, within_peak
 from polydl.ir.schedule import Loop
 from polydl.match.product import GemmMatch
 from polydl.plan.execution_counts import equal_iterations
@@ -25,17 +25,18 @@ def outlook(space: VariantSpace, partials: Mapping[int, Partial]) -> Outlook:
     """
     scop = space.scop
     flops, footprint = space.least_work
-    calls = {Calls()}
-    families: set[str] = set()
+    tiles = {name for name, kernel in space.kernels.items() if in_tiles(kernel.family)}
+    known: set[Calls] = set()
+    may_be_in_tiles = False
     for nest in space.spaces:
         partial = None if nest.settled else partials.get(nest.nest.index, nest.root)
-        families.update(space.kernels[match.kernel].family for match in _matches(nest, partial))
+        may_be_in_tiles |= any(match.kernel in tiles for match in _matches(nest, partial))
         work = sum(scop.statement(name).instances for name in nest.nest.statements if name not in space.preparable)
         if not nest.settled and nest.even and 2 * work == flops:
             assert partial is not None
-            calls = set(_calls(nest, partial, work))
-    flops = within_peak(flops, (array.element_bytes for array in scop.arrays), families)
-    return Outlook(flops, footprint, frozenset(calls))
+            known = set(_calls(nest, partial, work, tiles))
+    flops = within_peak(flops, (array.element_bytes for array in scop.arrays))
+    return Outlook(flops, footprint, frozenset(known or {Calls(in_tiles=may_be_in_tiles)}))
 
 
 def _matches(nest: NestSpace, partial: Partial | None) -> Iterator[GemmMatch]:
@@ -44,17 +45,24 @@ def _matches(nest: NestSpace, partial: Partial | None) -> Iterator[GemmMatch]:
     return (shape.match for shape in shapes if shape.match is not None)
 
 
-def _calls(nest: NestSpace, partial: Partial, work: int) -> Iterator[Calls]:
-    """For each shape that is left its calls, which do ``work`` multiply-adds, by parallel loop."""
+def _calls(nest: NestSpace, partial: Partial, work: int, tiles: Container[str]) -> Iterator[Calls]:
+    """For each shape that is left its calls, which do ``work`` multiply-adds, by parallel loop.
+
+    ``tiles`` are the names of microkernels that compute in tile registers.
+    """
     for number in partial.values("shape"):
         shape = nest.shapes[number]
-        if shape.match is None or not _alike(nest, shape):
+        if shape.match is None:
             yield Calls()
+            continue
+        in_these = shape.match.kernel in tiles
+        if not _alike(nest, shape):
+            yield Calls(in_tiles=in_these)
             continue
         count, operands = work // prod(nest.roles(shape).values()), _operand_bytes(nest, shape)
         for on in partial.values("parallel"):
             for iterations in _iterations(nest, partial, number, on):
-                yield Calls(shape.m, iterations, count, operands)
+                yield Calls(shape.m, iterations, count, operands, in_these)
 
 
 def _operand_bytes(nest: NestSpace, shape: Shape) -> int:

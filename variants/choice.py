@@ -19,6 +19,7 @@ from polydl.variants.nest_facts import NestFacts
 from polydl.variants.parallel_loops import ThreadedLoop, combined
 from polydl.variants.shapes import Shape
 
+# Sums that hide each other's latency: an addition takes four cycles on most cores, of which one or two start in each.
 TOGETHER = (4, 8)
 # Iterations of a vector loop below which sums have registers of their own anyway.
 SHORT = 64

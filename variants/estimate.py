@@ -9,6 +9,7 @@ from math import prod, sqrt
 from polydl.variants.generation import Generation, defaults_beside
 from polydl.variants.variant_space import VariantSpace
 
+# Where half of all draws are legal, so many know their share to 6 %, a standard error.
 DRAWS = 300
 # Standard errors to each side that 95 % of a normal distribution lie within.
 _NORMAL = 1.96

@@ -17,6 +17,7 @@ from polydl.variants.draws import Draw
 from polydl.variants.nest_model import INSIDE, OUTSIDE, NestModel, ParallelLoop, run_values, tile_name
 from polydl.variants.nest_rules import CACHE_TILED_LOOPS
 
+# Shapes are in order of their predicted cycles: the first half of them gets 63 % of all draws.
 SHAPE_BIAS = 1.5
 Tiles = tuple[tuple[str, int], ...]
 

@@ -13,6 +13,7 @@ from polydl.ir.variant import Step, Variant
 from polydl.variants.choice import Choice
 from polydl.variants.variant_space import VariantSpace
 
+# For each variant that is asked for: draws may be dead ends, illegal, or known already, and have to end.
 DRAWS_PER_VARIANT = 30
 # Shapes of calls around which the source's own order is always tried.
 DEFAULTS = 8

@@ -23,6 +23,8 @@ from polydl.poly.reductions import moves, reduction_array, summed_up
 from polydl.variants.layout_order import contiguous, layout_order
 from polydl.variants.shapes import Shape
 
+# Tiles for caches of any size: with the next one, what a tile touches is two or four times as much. Loops of fewer
+# iterations save little.
 CACHE_TILES = (8, 16, 32, 64, 128, 256, 512)
 # Tiles of a loop that a microkernel takes in steps, in steps.
 CACHE_TILE_STEPS = (2, 4, 8, 16)

@@ -16,6 +16,8 @@ from polydl.variants.decisions import Assignment, AtMost, Compatible, Constraint
 from polydl.variants.nest_model import APART, INSIDE, MASKS, OUTSIDE, NestModel, run_values, tile_name
 from polydl.variants.parallel_loops import summed
 
+# With two, what is used again along either loop stays in a cache. Each further one multiplies the orders and tiles of a
+# nest by dozens.
 CACHE_TILED_LOOPS = 2
 
 

@@ -19,7 +19,10 @@ from polydl.poly.reductions import combinable
 from polydl.variants.nest_facts import NestFacts
 from polydl.variants.shapes import Shape
 
+# Threads that start more often take longer to do so than most nests take: by the usual time of a start
+# (``Core.thread_start_seconds``), so many take 0.2 ms. One for all machines, since it decides which variants there are.
 FORKS = 64
+# A twentieth of the time: less is not worth the divisions by which two loops are dealt out.
 IDLE = 1.05
 
 

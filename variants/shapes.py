@@ -30,11 +30,16 @@ from polydl.poly.nests import Nest
 from polydl.variants.register_blocks import RegisterBlock, register_blocks
 from polydl.variants.sum_blocks import sum_blocks
 
+# Wide: shapes also differ in what they read from beyond the first-level cache, of which these cycles say nothing.
 SHAPE_SLACK = 1.35
-MANY_COLUMNS = 128
+# So many that spaces can still be ranked as a whole: each shape has tiles and orders of its own, hundreds as a rule.
 SHAPES_KEPT = 48
 OTHERS_KEPT = 6
+# Of a call: each block of a few columns reads A again, so that more of them in one call save calls alone.
 MOST_COLUMNS = 128
+# In a single loop: with as many as a call has, no other loop is asked for more.
+MANY_COLUMNS = MOST_COLUMNS
+# Where a call copies operands first, which more columns share.
 WIDE_COLUMNS = 1024
 
 

@@ -29,7 +29,9 @@ from polydl.poly.nests import Nest
 from polydl.poly.reductions import moves, reduction
 from polydl.variants.register_blocks import RegisterBlock, block_cost
 
+# Four additions bring the sixteen lanes of a vector together.
 FEWEST_VECTORS = 4
+# Narrow: blocks differ in loads and registers alone, which these cycles count.
 SLACK = 1.1
 _BLOCKS_KEPT = 4
 # Into how many lengths a sum may be cut, beside being taken whole.

@@ -14,6 +14,7 @@ from polydl.errors import UnsupportedConstructError
 from polydl.ir.interface import Clause, Interface, PreparedCalls, Prototype
 from polydl.ir.scop import Parameter, Scop
 
+# Characters of a line of a comment.
 _WIDTH = 110
 _BOOL = "_Bool"
 _IN_HEADER = {_BOOL: "bool", bfloat16.ELEMENT: "unsigned short"}

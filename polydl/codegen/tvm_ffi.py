@@ -20,6 +20,7 @@ from polydl.ir.scop import Array, Parameter, Scop
 _PREFIX = "__tvm_ffi_"
 # Codes of DLPack.
 _SIGNED, _UNSIGNED, _FLOAT, _BFLOAT, _BOOLEAN = 0, 1, 2, 4, 6
+# Integers are passed as this type.
 _INT64_MOST = 2**63 - 1
 _CODES = {
     "_Bool": _BOOLEAN,

@@ -378,7 +378,10 @@ class Microkernel(Protocol):
 
     @property
     def family(self) -> str:
-        """The way in which the kernel computes. A trained ranker trusts what it learned for families that it saw."""
+        """The way in which the kernel computes. A trained ranker trusts what it learned for families that it saw.
+
+        Of ``tile registers``, bounds assume that a product of floats takes six of bfloat16s.
+        """
         return ""
 
     @property

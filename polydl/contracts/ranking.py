@@ -14,8 +14,8 @@ from polydl.ir.variant import Variant
 from polydl.ir.working_sets import WorkingSets
 from polydl.machine import Machine
 
-# Families of microkernels whose instructions do more multiply-adds of floats than the machine's peak counts.
-_BEYOND_THE_PEAK = frozenset({"tile registers"})
+# The family of microkernels whose instructions do more multiply-adds of floats than those of vector registers.
+_IN_TILES = "tile registers"
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Candidate:
 class Calls:
     """Calls of a microkernel that are all alike and do all operations of a nest, as a bound of their time sees them.
 
-    Without values, nothing is known of them.
+    Without rows, nothing is known of them, nor of what does the operations, but whether tile registers may.
     """
 
     #: Rows of C in each; 0 if there are no such calls.
@@ -61,6 +61,8 @@ class Calls:
     count: int = 0
     #: Distinct bytes of A and B that each reads at least.
     operand_bytes: int = 0
+    #: Whether tile registers do their operations; where nothing else is known, whether they may do some.
+    in_tiles: bool = False
 
 
 def distinct(one: int, stride: int, other: int, other_stride: int) -> int:
@@ -71,13 +73,17 @@ def distinct(one: int, stride: int, other: int, other_stride: int) -> int:
     return max(count if moved else 1 for count, moved in ((fine, step), (coarse, leap)))
 
 
-def within_peak(flops: int, element_bytes: Iterable[int], families: Iterable[str]) -> int:
-    """The operations if none is done faster than at the machine's peak, which is that of ``float``; else 0.
+def within_peak(flops: int, element_bytes: Iterable[int]) -> int:
+    """The operations if none is done faster than those of ``float``, whose peak is known; else 0.
 
-    They may be where elements are narrower, and in microkernels of some families.
+    They may be where elements are narrower.
     """
-    narrower = any(size < REAL_BYTES["float"] for size in element_bytes)
-    return 0 if narrower or not _BEYOND_THE_PEAK.isdisjoint(families) else flops
+    return 0 if any(size < REAL_BYTES["float"] for size in element_bytes) else flops
+
+
+def in_tiles(family: str) -> bool:
+    """Whether the microkernels of a family compute in tile registers."""
+    return family == _IN_TILES
 
 
 @dataclass(frozen=True)

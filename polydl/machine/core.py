@@ -112,6 +112,9 @@ class Core:
 
     # ---- tile registers, on processors that have them (AMX)
 
+    #: Cycles from the start of a product of two whole tiles to that of the next at least, as bounds take it. Intel's
+    #: manual says so of all processors that have tiles so far.
+    tile_start_cycles: float
     #: Cycles of a product of two tiles. Measured by ``polydl calibrate``.
     tile_product_cycles: float
     #: Cycles to load and store a tile of C. Measured by ``polydl calibrate``.
@@ -228,6 +231,11 @@ class Core:
     ahead_groups: int
     #: Columns by which a tile that is copied between the steps of a product is prefetched before that. Chosen by times.
     copy_ahead_columns: int
+    #: Rows of A, which are steps of k, by which microkernels for tile registers prefetch what they split or copy.
+    #: Chosen by times.
+    tile_ahead_rows: int
+    #: Columns by which they prefetch what they split of B while they multiply. Chosen by times.
+    tile_ahead_columns: int
     #: Rows of a matrix by which transforms of tiles prefetch, where rows lie ``prefetch_step_bytes`` apart or further.
     #: Chosen by times.
     transform_ahead_rows: int
@@ -270,6 +278,12 @@ class Core:
     def operations_per_cycle(self, vector_bytes: int) -> float:
         """Floating-point operations (fp32, a multiply-add counts 2) of a cycle at the peak."""
         return self.fma_per_cycle * vector_bytes / 2
+
+    @property
+    def tile_operations_per_cycle(self) -> float:
+        """Operations on bfloat16s of a cycle in tile registers, at most: 16 by 16 sums of 32 terms in each product."""
+        # A processor on which products were measured to take less starts them faster than those that are known.
+        return 2 * 16 * 16 * 32 / min(self.tile_start_cycles, self.tile_product_cycles)
 
     def cycles(self, operations: float, loads: float, stores: float) -> float:
         """Cycles for so many vector multiply-adds, loads and stores that overlap, operands in the first-level cache."""

@@ -14,8 +14,15 @@ class Limits:
     panel_copy_bytes: int
     #: Bytes of a copy of an operand that repeats elements of it.
     gathered_copy_bytes: int
+    #: Bytes of an array with elements of its own for each iteration of some loops.
+    expanded_bytes: int
     #: Bytes of a transformed image and result together beyond which a convolution is not computed by fewer products.
     transformed_points_bytes: int
 
 
-LIMITS = Limits(panel_copy_bytes=8 << 20, gathered_copy_bytes=64 << 20, transformed_points_bytes=512 << 20)
+LIMITS = Limits(
+    panel_copy_bytes=8 << 20,
+    gathered_copy_bytes=64 << 20,
+    expanded_bytes=64 << 20,
+    transformed_points_bytes=512 << 20,
+)

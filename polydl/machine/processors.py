@@ -75,8 +75,9 @@ FAMILIES = (
     ),
     Family(
         "Intel Sapphire, Emerald and Granite Rapids", "GenuineIntel", "6", _models(143, 207, 173, 174), _INTEL,
+        # TDPBF16PS starts every 16 cycles: a row of A in each.
         {**_TWO_PIPES, "stores_per_cycle": 1.0, "first_tlb_entries": 96, "first_tlb_miss_cycles": 7.0,
-         "prefetch_streams": 32, "prefetch_step_bytes": 2048},
+         "prefetch_streams": 32, "prefetch_step_bytes": 2048, "tile_start_cycles": 16.0},
     ),
     Family(
         "AMD Zen 2", "AuthenticAMD", "23", _models(range(48, 176)), _AMD,
@@ -172,6 +173,7 @@ _X86: Mapping[str, Any] = MappingProxyType(
         "pair_copy_cycles": 0.3,
         "row_copy_cycles": 1.0,
         "lane_sum_cycles": 6.0,
+        "tile_start_cycles": 16.0,
         "tile_product_cycles": 20.0,
         "tile_output_cycles": 80.0,
         "tile_call_cycles": 300.0,
@@ -200,6 +202,8 @@ _X86: Mapping[str, Any] = MappingProxyType(
         "prefetch_lost_slowdown": 2.0,
         "column_ahead_steps": 64,
         "ahead_groups": 8,
+        "tile_ahead_rows": 16,
+        "tile_ahead_columns": 8,
         "transform_ahead_rows": 4,
         "exposed_page_share": 0.25,
         "exposed_first_share": 0.1,
@@ -245,12 +249,15 @@ _NEON: Mapping[str, Any] = MappingProxyType(
         "row_copy_cycles": 1.5,
         "lane_sum_cycles": 4.0,
         # No such processor has tile registers.
+        "tile_start_cycles": 1.0,
         "tile_product_cycles": 1.0,
         "tile_output_cycles": 1.0,
         "tile_call_cycles": 1.0,
         "tile_split_cycles": 1.0,
         "tile_copy_cycles": 1.0,
         "tile_transpose_cycles": 1.0,
+        "tile_ahead_rows": 1,
+        "tile_ahead_columns": 1,
         # A half, a half and a quarter of the second cache.
         "whole_filter_bytes": 512 << 10,
         "packed_tile_bytes": 512 << 10,

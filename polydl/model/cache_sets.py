@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from polydl.machine import Core
 
+# Numbers of lines and chances that differ by less do so by rounding alone.
 _NEVER = 1e-9
 
 

@@ -24,6 +24,7 @@ from polydl.ir.numerics import EXACT, Rounding
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Access, Expression, Statement
 from polydl.ir.variant import ArrayName, LoopName, RewriteStep, StatementName
+from polydl.machine import LIMITS
 from polydl.poly.boxes import bounding_box
 from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence, dependences
@@ -35,8 +36,6 @@ from polydl.poly.shared_loops import loops_around_all
 from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.copies import inserted
 
-# Most bytes of an expanded array.
-LARGEST = 1 << 26
 # Statements with so much less to do than others that loops of their own would not matter.
 LIGHT = 8
 
@@ -139,8 +138,8 @@ def _expanded(scop: Scop, users: Sequence[Statement], array: Array, places: tupl
         for number in range(len(places))
     )
     extents = (*box_extents(box), *array.extents)
-    if prod(extents) * array.element_bytes > LARGEST:
-        raise IllegalVariantError(f"`{array.name}` would take more than {LARGEST >> 20} MiB")
+    if prod(extents) * array.element_bytes > LIMITS.expanded_bytes:
+        raise IllegalVariantError(f"`{array.name}` would take more than {LIMITS.expanded_bytes >> 20} MiB")
     elements = replace(array, name=fresh_name(scop, f"{array.name}_expanded"), extents=extents, storage="local")
     names = {user.name for user in users}
     lows = tuple(low for low, _ in box)

@@ -30,6 +30,7 @@ from polydl.codegen.values import (
 )
 from polydl.vector_functions import is_continuous
 
+# Of two factors there is nothing to multiply before the loop.
 _FEWEST = 3
 
 Varies = Callable[[Element], bool]

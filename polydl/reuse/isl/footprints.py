@@ -35,6 +35,7 @@ from polydl.reuse.references import Reference
 from polydl.reuse.unions import Product, ValueSet, union_size
 
 _IN, _OUT, _SET, _DIV = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set, isl.dim_type.div
+# Sets of isl's that are kept.
 _MOST_KEPT = 1 << 14
 # Iterations up to which an image is enumerated that isl takes for one polyhedron and counts fast, however large it is.
 _FEW_POINTS = 1 << 14

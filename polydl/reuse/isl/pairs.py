@@ -19,6 +19,7 @@ from polydl.poly.iterations import in_one_iteration
 from polydl.reuse.references import Reference
 
 _IN, _OUT, _SET = isl.dim_type.in_, isl.dim_type.out, isl.dim_type.set
+# Sets of isl's that are kept.
 _MOST_KEPT = 1 << 14
 
 # A time dimension of one side: a position, or (index of the iterator within the group, size, origin, direction).
