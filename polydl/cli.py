@@ -17,9 +17,10 @@ from typing import Any
 import click
 
 from polydl.commands.output import FAILURE, fail
-from polydl.errors import PolydlError, RecordsWarning, missing_dependency
+from polydl.errors import PolydlError, RecordsWarning, missing_dependency, printable
 from polydl.presentation.options import debug_option
 from polydl.presentation.standard_error import drop_what_fails
+from polydl.system.files import reason_of
 from polydl.system.interruption import EXIT_STATUS, INTERRUPTION
 
 _USER_MISTAKE = 2
@@ -161,7 +162,8 @@ def _status_of(run: Callable[[], Any], debug: bool) -> int:
                 "  remedy: free space where it goes, or send it somewhere else",
                 FAILURE,
             )
-        return fail(f"the system refuses: {error}\n  remedy: --debug shows where", FAILURE)
+        where = "" if error.filename is None else f"{printable(error.filename)}: "
+        return fail(f"{where}the system refuses: {reason_of(error)}\n  remedy: --debug shows where", FAILURE)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return _USER_MISTAKE

@@ -25,7 +25,7 @@ from polydl.errors import MissingComponentError, PolydlError
 from polydl.execute.toolchain import Toolchain
 from polydl.native import libxsmm_remedy, privileged, reinstall_command
 from polydl.system.control_groups import usable_processors
-from polydl.system.files import temporary_directory
+from polydl.system.files import reason_of, temporary_directory
 from polydl.system.sandbox import sandboxed
 
 _TIMEOUT_SECONDS = 60
@@ -212,7 +212,7 @@ def _run(command: list[str], directory: Path) -> str | None:
     except subprocess.TimeoutExpired:
         return f"did not end within {_TIMEOUT_SECONDS} seconds"
     except OSError as error:
-        return f"can't be run: {error}"
+        return f"{command[0]} can't be run: {reason_of(error)}"
     if ended.returncode == 0:
         return None
     status = ended.returncode

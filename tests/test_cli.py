@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import os
 import re
@@ -451,3 +452,14 @@ def test_version(polydl: Any) -> None:
     from importlib.metadata import version
 
     assert polydl("--version").out == f"polydl, version {version('polydl')}\n"
+
+
+def test_what_the_system_refuses_is_told_without_a_number(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/some/file")
+
+    monkeypatch.setattr("polydl.doctor.examine", refused)
+    assert main(["doctor"], standalone_mode=False) == 1
+    assert "polydl: error: /some/file: the system refuses: Permission denied\n  remedy: " in capfd.readouterr().err

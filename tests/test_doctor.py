@@ -92,7 +92,8 @@ def test_a_failure_is_told_with_what_was_written() -> None:
 
 
 def test_a_program_that_is_not_there_is_no_crash_of_ours() -> None:
-    assert (doctor._run(["/no/such/program"], Path("/")) or "").startswith("can't be run")
+    said = doctor._run(["/no/such/program"], Path("/"))
+    assert said == "/no/such/program can't be run: No such file or directory"
 
 
 def test_a_hang_ends(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,9 @@ from polydl.codegen.original import original
 from polydl.execute.exactness import compare_exactly, estimated_seconds
 from polydl.execute.rings import FIELD, INTEGERS, has_fractions, over, rewritten_for
 from polydl.execute.toolchain import Toolchain
-from polydl.ir.ingredients import Ingredients
+from polydl.fuzzing.over_rings import over_rings
+from polydl.fuzzing.unit import suffix
+from polydl.ir.ingredients import Ingredients, VectorType
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Exactness
 from polydl.ir.scop import Scop
@@ -104,6 +106,52 @@ def test_a_program_that_ends_otherwise_than_the_driver_does_not_tell_apart(tmp_p
     ending = "void _exit(int);\n__attribute__((destructor)) static void at_the_end(void) { _exit(5); }\n"
     result = checked(scop, replace(plain, c=plain.c + ending), tmp_path / "program")
     assert (result.verdict, "status 5" in result.reason) == ("not applicable", True)
+
+
+def _of_unit(kernel: KernelSource, number: int) -> tuple[int, KernelSource]:
+    """A kernel of the nest ``product`` as it is generated for a unit."""
+    c, harness = (text.replace("product(", f"product{suffix(number)}(") for text in (kernel.c, kernel.harness))
+    return number, replace(kernel, c=c, harness=harness)
+
+
+@pytest.mark.parametrize("scale", ["", "0.25f * "])
+def test_kernels_of_one_program_have_verdicts_of_their_own(scale: str, tmp_path: Path) -> None:
+    """Over either ring; one that ends the program ends nothing of the others."""
+    scop = parse(tmp_path, SMALL.replace("+= ", f"+= {scale}"))
+    plain = original(scop)
+    leaving, other = plain.c.replace("+=", "+= *(float *)8 *"), plain.c.replace("+=", "-=")
+    assert len({plain.c, leaving, other}) == 3
+    kernels = [_of_unit(replace(plain, c=text), n) for n, text in enumerate((plain.c, leaving, other, plain.c))]
+    results = dict(over_rings(scop, kernels[::-1], Toolchain.find("gcc"), tmp_path / "unit", 5))
+    assert [results[number].verdict for number in range(4)] == ["agrees", "differs", "differs", "agrees"]
+    assert "ends its program with status" in results[1].reason
+    assert "elements differ" in results[2].reason
+    assert {each.ring for each in results.values()} == {FIELD if scale else INTEGERS}
+
+
+def test_one_kernel_that_is_no_c_leaves_the_others_of_its_program_their_verdicts(tmp_path: Path) -> None:
+    scop = parse(tmp_path, SMALL)
+    plain = original(scop)
+    kernels = [_of_unit(plain, 0), _of_unit(replace(plain, c="no C"), 1)]
+    results = dict(over_rings(scop, kernels, Toolchain.find("gcc"), tmp_path / "unit", 5))
+    assert (results[0].verdict, results[1].verdict) == ("agrees", "not applicable")
+    assert "it can't be compiled over the ring" in results[1].reason
+
+
+VECTORS = """\
+typedef float polydl_one __attribute__((vector_size(4), aligned(4)));
+static polydl_one polydl_tripled(polydl_one polydl_element) { return polydl_element * 3.0f * (polydl_one){0.25f}; }
+"""
+
+
+def test_vectors_of_one_lane_and_a_local_element_are_taken_over_the_field(tmp_path: Path) -> None:
+    """The classes of the field have names that generated code does not have."""
+    scop = parse(tmp_path, SMALL.replace("+= ", "+= 0.25f * "))
+    plain = original(scop)
+    ingredients = Ingredients(vector_types=(VectorType("polydl_one", "float", 1, VECTORS.splitlines()[0]),))
+    kernel = replace(plain, c=VECTORS + plain.c, ingredients=ingredients)
+    result = checked(scop, kernel, tmp_path / "program")
+    assert (result.verdict, result.reason) == ("agrees", "")
 
 
 def needs_a_field(name: str) -> bool:

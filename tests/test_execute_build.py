@@ -13,9 +13,11 @@ from pathlib import Path
 import pytest
 from execute_nests import kernel, matmul, matmul_kernel
 
+from polydl.calibration.tables import compiled
 from polydl.emission.linking import lines
 from polydl.emitted_names import emitted_names
 from polydl.errors import MissingComponentError, OptionError, PolydlError, ResourceError
+from polydl.execute import build as building
 from polydl.execute.build import Building, build
 from polydl.execute.child import Child
 from polydl.execute.resources import available_bytes, choose_cores, free_cores
@@ -314,3 +316,20 @@ def test_cores_beside_those_that_are_used(monkeypatch: pytest.MonkeyPatch) -> No
     assert free_cores((100001, 100002, 100003)) == (100002, 100003, 100001)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {100001})
     assert free_cores((100001,)) == ()
+
+
+def test_a_compiler_that_does_not_run_is_named_with_the_reason(tmp_path: Path) -> None:
+    missing, locked = tmp_path / "missing", tmp_path / "folder"
+    locked.mkdir()
+    for path, reason in ((missing, "No such file or directory"), (locked, "Permission denied")):
+        ended = building._compiled([str(path)], tmp_path, building._Compilers())
+        assert (ended.message, ended.status) == (f"the compiler {path} can't be run: {reason}", "unsupported")
+
+
+def test_the_remedy_for_a_compiler_that_does_not_run_fits_the_reason(tmp_path: Path, gcc: Toolchain) -> None:
+    missing, locked = tmp_path / "missing", tmp_path / "folder"
+    locked.mkdir()
+    for path, remedy in ((missing, "apt-get install"), (locked, "see that this user may run that program")):
+        with pytest.raises(MissingComponentError, match=f"the compiler {path} can't be run: [NP]") as caught:
+            compiled("", replace(gcc, path=path), tmp_path / "none.so", what="a test")
+        assert remedy in str(caught.value.remedy)

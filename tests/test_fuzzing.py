@@ -7,6 +7,7 @@ import json
 import math
 import os
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -22,6 +23,7 @@ from polydl.errors import OptionError
 from polydl.execute.rings import INTEGERS
 from polydl.execute.toolchain import Toolchain
 from polydl.fuzzing import examine as examining
+from polydl.fuzzing import over_rings as comparing
 from polydl.fuzzing import running
 from polydl.fuzzing.examine import Failure, FuzzingSettings, examine, step_kinds
 from polydl.fuzzing.far_counters import with_far_counter
@@ -294,34 +296,35 @@ def test_legality_that_is_not_asked_is_found(settings: FuzzingSettings) -> None:
 
 @pytest.mark.slow
 @pytest.mark.native
-def test_one_variant_of_each_nest_is_compared_over_a_ring_where_that_is_quick(
+def test_all_variants_of_a_nest_are_compared_over_a_ring_where_that_is_quick(
     settings: FuzzingSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     case = generated(0, 0)[1].having(_product())
     case = replace(case, conditions=replace(case.conditions, threads=1, microkernel="none"))
-    few = replace(settings, variants=2)
+    few = replace(settings, variants=3)
     # Nothing in the product needs the field, so that the compiler of C alone is started.
-    assert examine(case, few).exact == Counter(agrees=1)
+    assert examine(case, few).exact == Counter(agrees=3)
 
-    compared: list[tuple[str, int]] = []
+    compared: list[tuple[int, int]] = []
 
-    def recorded(scop: Scop, kernel: KernelSource, *arguments: Any, seed: int) -> Exactness:
-        compared.append((kernel.id, seed))
-        return Exactness("agrees", INTEGERS, "")
+    def recorded(scop: Scop, numbered: Sequence[tuple[int, KernelSource]], *arguments: Any) -> list[Any]:
+        compared.append((len(numbered), arguments[-1]))
+        return [(number, Exactness("agrees", INTEGERS, "")) for number, _ in numbered]
 
-    def those_compared(seconds: float) -> list[tuple[str, int]]:
+    def those_compared(seconds: float) -> list[tuple[int, int]]:
         compared.clear()
-        monkeypatch.setattr(examining, "estimated_seconds", lambda *_: seconds)
+        monkeypatch.setattr(comparing, "estimated_seconds", lambda _, *kernels: seconds * len(kernels))
         for number in range(8):
             assert examine(replace(case, name=f"ring:{number}"), few).failures == ()
         return [*compared]
 
-    monkeypatch.setattr(examining, "compare_exactly", recorded)
-    quick, slow = those_compared(1.99), those_compared(2.0)
-    assert len(quick) == 8
-    # Now and then, and then the same variant on the same data.
-    assert 0 < len(slow) < 4
-    assert set(slow) < set(quick)
+    monkeypatch.setattr(examining, "over_rings", recorded)
+    quick, some, slow = map(those_compared, (0.5, 0.99, 2.0))
+    assert [count for count, _ in quick] == [3] * 8
+    assert [count for count, _ in some] == [2] * 8
+    # Now and then, and then on the same data.
+    assert 0 < sum(count for count, _ in slow) < 4
+    assert [seed for _, seed in slow] == [seed for _, seed in some] == [seed for _, seed in quick]
 
 
 def _variants_with_one_that_leaves_an_array(settings: FuzzingSettings) -> Counter[str]:

@@ -214,6 +214,22 @@ def test_the_example_in_cpp_links_two_by_pkg_config_and_by_cmake(tmp_path: Path)
     assert ran(tmp_path, "build/program") == "right\n"
 
 
+@pytest.mark.slow
+def test_the_line_for_pkg_config_works_in_a_folder_with_blanks(tmp_path: Path) -> None:
+    (tmp_path / "product.c").write_text(PRODUCT.replace("int n, ", ""))
+    folder = tmp_path / "a folder"
+    optimized(tmp_path / "product.c", folder, max_variants=1, defines={"n": 16})
+    text = (folder / "README.txt").read_text()
+    assert "Where the path of this folder has blanks, with `eval` before that line." in text
+    (line,) = (line for line in text.splitlines() if "pkg-config --cflags" in line)
+    (folder / "program.c").write_text(
+        "#include <product_polydl.h>\nint main(void) {\n  static float c[8][16], a[8][8], b[8][16];\n"
+        "  a[7][7] = b[7][15] = 2;\n  product(c, a, b);\n  return c[7][15] != 4;\n}\n"
+    )
+    ran(folder, "sh", "-c", f"eval {line}")
+    ran(tmp_path, str(folder / "program"))
+
+
 @needs_libxsmm
 def test_the_lines_that_are_shown_work_in_the_folder_alone(tmp_path: Path) -> None:
     (tmp_path / "product.c").write_text(PRODUCT.replace("int n, ", ""))

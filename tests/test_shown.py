@@ -146,6 +146,21 @@ def test_the_answer_fits_a_screen_and_begins_with_the_winner(width: int, full: b
         assert "asked before, 2026-11-23 12:45 UTC" in text
 
 
+@pytest.mark.parametrize("verbose", [False, True])
+def test_a_table_says_why_a_longer_time_can_have_the_higher_speed_up(verbose: bool) -> None:
+    note = "their orders may differ"
+    document = run_document()
+    assert note not in answer_text(document, verbose=verbose)
+    first, second = sorted(
+        (each for each in document["candidates"] if each["status"] == "ok"), key=lambda each: each["seconds_median"]
+    )[:2]
+    second["speedup"] = first["speedup"] + 0.004
+    assert (note in answer_text(document, verbose=verbose)) == (f"{second['speedup']:.2f}" > f"{first['speedup']:.2f}")
+    second["speedup"] = first["speedup"] + 1
+    text = answer_text(document, verbose=verbose)
+    assert text.count(note) == 1
+
+
 def test_a_nest_without_arithmetic_has_no_rate() -> None:
     document = run_document()
     document["best"]["gflops"] = 0.0

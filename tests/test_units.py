@@ -16,7 +16,7 @@ from polydl.codegen import kept_memory, processor, team
 from polydl.codegen.original import harness
 from polydl.codegen.unit_names import unit_names
 from polydl.execute.toolchain import Toolchain
-from polydl.fuzzing.unit import alone, global_symbol, invoke_symbol, suffix, together
+from polydl.fuzzing.unit import global_symbol, invoke_symbol, suffix, together
 from polydl.ir.interface import Interface
 from polydl.ir.kernel import KernelSource
 
@@ -42,7 +42,6 @@ def test_kernels_stand_in_one_file(name: str, tmp_path: Path) -> None:
     kernels = [(number, generated(case, f"{function}{suffix(number)}", suffix(number))) for number in (0, 12)]
     unit = together(kernels, function, "unit")
     compiled(unit.c, unit.compile_flags, tmp_path)
-    compiled(alone(kernels[0][1]).c, unit.compile_flags, tmp_path)
 
 
 def compiled(text: str, flags: tuple[str, ...], folder: Path) -> None:

@@ -21,7 +21,7 @@ from polydl.execute.resources import choose_cores
 from polydl.execute.toolchain import Toolchain
 from polydl.native import privileged
 from polydl.system.control_groups import usable_processors
-from polydl.system.files import temporary_directory
+from polydl.system.files import reason_of, temporary_directory
 from polydl.system.process_group import run_in_group
 
 # Seconds of a call and the GFLOPS of the probes before and after, for each sample.
@@ -221,8 +221,10 @@ def compiled(
     try:
         done = run_in_group([*command, "-lm"], library.parent, timeout_seconds=_TIMEOUT_SECONDS)
     except OSError as error:
+        install = privileged("apt-get install -y gcc libc6-dev")
         raise MissingComponentError(
-            f"the compiler can't be run: {error}", remedy=privileged("apt-get install -y gcc libc6-dev")
+            f"the compiler {toolchain.path} can't be run: {reason_of(error)}",
+            remedy=install if isinstance(error, FileNotFoundError) else "see that this user may run that program",
         ) from None
     except subprocess.TimeoutExpired:
         raise ExecutionError(

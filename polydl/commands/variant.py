@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from polydl.ir.variant import Step, Variant
     from polydl.variants.generation import Generation
 
+# Of a step at fault, as it stands in its file.
+_SHOWN_CHARACTERS = 200
+
 variant_option = click.option(
     "--variant", "variant", metavar="ID|FILE", shell_complete=complete_files,
     help="This variant alone: an id that `polydl variants` lists, or its start, or a JSON file of steps.",
@@ -40,9 +43,10 @@ def require_no_choice(text: str | None, option: str, *others: str) -> None:
 def variant_from_file(path: str) -> Variant:
     """The variant whose steps a JSON file lists, by themselves or as ``steps`` of an object.
 
-    Raises OptionError if the file can't be read or holds anything else, and names the step, the first being step 1.
+    Raises OptionError if the file can't be read or holds anything else. It shows the step at fault and its place.
     """
     import json
+    import textwrap
 
     from polydl.ir.variant import Variant
     from polydl.system.files import reason_of, text_of
@@ -61,7 +65,9 @@ def variant_from_file(path: str) -> Variant:
         try:
             read += variant_from_json([step]).steps
         except OptionError as error:
-            raise OptionError(f"step {number}: {error.message}", file=path, remedy=error.remedy or remedy) from error
+            place = f"step {number} of the {len(steps)} in the list: {error.message}"
+            shown = textwrap.shorten(json.dumps(step), _SHOWN_CHARACTERS, placeholder=" ...")
+            raise OptionError(place, file=path, construct=shown, remedy=error.remedy or remedy) from error
     return Variant(tuple(read))
 
 

@@ -136,6 +136,8 @@ def readme(
             "",
             f"  {toolchain.command} program.c {_PKG_CONFIG.format(names['pkgconfig'].stem)} -o program",
             "",
+            "Where the path of this folder has blanks, with `eval` before that line.",
+            "",
             "What callers can rely on, and must see to:",
             "",
             *(f"  {line}" for line in clauses),

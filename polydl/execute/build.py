@@ -22,6 +22,7 @@ from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Status
 from polydl.system.control_groups import usable_processors
+from polydl.system.files import reason_of
 from polydl.system.full_disk import DISK_FULL, another, disk_full
 from polydl.system.interruption import INTERRUPTION
 from polydl.system.process_group import kill_group
@@ -216,7 +217,7 @@ def _compiled(command: Sequence[str], directory: Path, compilers: _Compilers) ->
     except subprocess.TimeoutExpired:
         return _Ended(1, f"the compiler did not finish within {COMPILE_TIMEOUT_SECONDS:g} s", "timeout")
     except OSError as error:
-        return _Ended(1, f"the compiler can't be run: {error}", "unsupported")
+        return _Ended(1, f"the compiler {command[0]} can't be run: {reason_of(error)}", "unsupported")
     killed = exit_status < 0 or _KILLED.search(stderr) is not None
     return _Ended(exit_status, stderr, "unsupported" if killed else "compile")
 

@@ -1,9 +1,9 @@
 """The check without tolerance: a kernel and the original nest, computed over a ring, agree bit for bit.
 
 Sums and products of a ring may be reordered and regrouped at will without changing the result, so that a term that is
-lost, or counted twice, shows however small it is. One program has both functions. It runs them on full-range random
-elements twice, with other data each time, on arrays that begin or end at a page that must not be touched. Machine code
-takes no part: what is compiled is the C that does without it.
+lost, or counted twice, shows however small it is. One program has both functions, or the original and several kernels.
+It runs them on full-range random elements twice, with other data each time, on arrays that begin or end at a page that
+must not be touched. Machine code takes no part: what is compiled is the C that does without it.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import subprocess
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -24,11 +25,10 @@ from polydl.bfloat16 import CONVERSIONS, with_header
 from polydl.codegen import team
 from polydl.codegen.original import defines, original
 from polydl.element_types import element_dtype
-from polydl.execute.arrays import Integers, are_small
 from polydl.execute.build import COMPILE_TIMEOUT_SECONDS
 from polydl.execute.own_headers import own_headers, system_headers, write_copies
-from polydl.execute.ranges import drawn_integers
-from polydl.execute.rings import FIELD, INTEGERS, MODULUS, Ring, has_fractions, over, rewritten_for
+from polydl.execute.ring_program import FLOATS, SAYS, carried_arrays, driver, exported
+from polydl.execute.rings import FIELD, INTEGERS, Ring, has_fractions, over, rewritten_for
 from polydl.execute.toolchain import Toolchain
 from polydl.ir.kernel import KernelSource
 from polydl.ir.measurement import Exactness
@@ -45,9 +45,6 @@ _FIELD_FLAGS = (
 )  # fmt: skip
 # The program begins in the driver, whatever functions the source has.
 _NO_MAIN = "#define main polydl_main_of_source"
-# Before each line of the driver, since the source's function may print, too.
-_SAYS = "polydl: "
-_ELEMENTS = frozenset({"float", "double", "bfloat16"})
 # Seconds, measured on one core of an AMD EPYC: of the compilers of C and of C++ without text, of a character of a
 # kernel's text, of an instance of a statement, and of an element that is drawn or compared.
 _COMPILER_SECONDS, _FIELD_COMPILER_SECONDS, _CHARACTER, _FIELD_CHARACTER = 0.13, 0.2, 1.1e-5, 5e-6
@@ -71,20 +68,40 @@ def compare_exactly(
     ``ring_of`` chooses the ring. Not applicable are elements that are no ``float``, ``double``, ``bfloat16`` or
     integer, sources that are no C++ where the field needs it, and programs that take too long.
     """
+    only = compare_unit_exactly(scop, kernel, ("",), toolchain, directory, seed=seed, timeout_seconds=timeout_seconds)
+    return only[0]
+
+
+def compare_unit_exactly(
+    scop: Scop,
+    kernel: KernelSource,
+    endings: Sequence[str],
+    toolchain: Toolchain,
+    directory: Path,
+    *,
+    seed: int = 0,
+    timeout_seconds: float = 30.0,
+) -> tuple[Exactness, ...]:
+    """The same of every kernel in the text of one, by what the names in its harness end with. One ring is for all.
+
+    ``seconds`` are those of the whole check, for each of them.
+    """
     start = time.monotonic()
     plain = original(scop)
-    odd = next((array for array in _arrays(scop) if not _fits(array)), None)
+    odd = next((array for array in carried_arrays(scop) if not _fits(array)), None)
     if odd is not None:
-        return Exactness("not applicable", "", f"elements of {odd.name} are of type {odd.element}")
-    if 2 * sum(array.bytes for array in _arrays(scop)) > _MOST_BYTES:
-        return Exactness("not applicable", "", "the arrays are too large")
+        return _none(endings, f"elements of {odd.name} are of type {odd.element}")
+    if 2 * sum(array.bytes for array in carried_arrays(scop)) > _MOST_BYTES:
+        return _none(endings, "the arrays are too large")
     ring = ring_of(scop, kernel)
     directory = directory.absolute()
     directory.mkdir(parents=True, exist_ok=True)
     suffix = ".c" if ring == INTEGERS else ".cc"
     called = vector_functions.leaves(scop, vector_functions.called(scop.statements))
     functions = called - CONVERSIONS if vector_functions.includes_math(scop) else ()
-    given = [f"{_NO_MAIN}\n{text}" for text in (_renamed(scop, plain), f"{kernel.c}\n{kernel.harness}")]
+    prepares = kernel.interface.prepared is not None
+    compared = f"{exported(endings, prepares=prepares)}\n{kernel.c}\n{kernel.harness}"
+    given = [f"{_NO_MAIN}\n{text}" for text in (_renamed(scop, plain), compared)]
     of_user = [with_header(scop.source)]
     headers = own_headers(of_user, kernel.compile_flags)
     includes = system_headers([*of_user, *headers.values()], headers)
@@ -93,47 +110,76 @@ def compare_exactly(
     sources = [directory / f"{name}{suffix}" for name in ("original", "kernel")]
     for source, text in zip(sources, texts, strict=True):
         source.write_text(text, encoding="utf-8")
-    driver, program = directory / "driver.c", directory / "program"
-    driver.write_text(_driver(scop, ring, seed, prepares=kernel.interface.prepared is not None), encoding="utf-8")
+    calling, program = directory / "driver.c", directory / "program"
+    calling.write_text(driver(scop, ring, seed, endings, prepares=prepares), encoding="utf-8")
     folders = (copies, *(flag for flag in kernel.compile_flags if flag.startswith("-I")))
     effort = _effort(scop, vectors=ring == FIELD and bool(kernel.ingredients.vector_types))
     try:
-        error = _built(_commands(toolchain, ring, effort, folders, sources, driver, program), directory)
+        error = _built(_commands(toolchain, ring, effort, folders, sources, calling, program), directory)
         if error is not None:
-            return Exactness("not applicable", "", f"it can't be compiled over the ring: {error}")
-        array_bytes = 2 * sum(array.bytes for array in _arrays(scop))
-        running = confined([str(program)], directory, array_bytes)
-        ran = run_in_group(running, directory, timeout_seconds=timeout_seconds, environment=environment(os.environ))
+            return _none(endings, f"it can't be compiled over the ring: {error}")
+        verdicts = _verdicts(scop, program, directory, range(len(endings)), timeout_seconds)
     except subprocess.TimeoutExpired:
-        return Exactness("not applicable", "", "it takes too long")
+        return _none(endings, "it takes too long")
     seconds = time.monotonic() - start
-    status = exit_status_of(ran.returncode) if is_sandboxed() else ran.returncode
-    *_, last = re.findall(rf"^{_SAYS}(.*)$", ran.stdout, re.MULTILINE) or ["original"]
-    if last == "agrees" and status == 0:
-        return Exactness("agrees", ring, "", seconds)
-    if last == "original":
-        return Exactness("not applicable", "", f"the original nest ends its program with status {status}")
-    if last == "kernel":
-        ended = f"it ends its program with status {status}, as where it leaves an array"
-        return Exactness("differs", ring, ended, seconds)
-    words = last.split()
-    if status != 1 or len(words) != 5:
-        return Exactness("not applicable", "", f"its program ends with status {status} behind the line {last!r}")
-    return Exactness("differs", ring, _difference(scop, words), seconds)
+    return tuple(
+        replace(verdict, ring=ring, seconds=seconds) if verdict.verdict != "not applicable" else verdict
+        for verdict in map(verdicts.__getitem__, range(len(endings)))
+    )
 
 
-def estimated_seconds(scop: Scop, kernel: KernelSource) -> float:
-    """About how long the check takes on one core: the compiler, then both functions twice."""
+def _none(endings: Sequence[str], reason: str) -> tuple[Exactness, ...]:
+    return (Exactness("not applicable", "", reason),) * len(endings)
+
+
+def _verdicts(
+    scop: Scop, program: Path, directory: Path, numbers: Iterable[int], timeout_seconds: float
+) -> dict[int, Exactness]:
+    """Of each kernel; without those that end the program, it runs again. Raises TimeoutExpired."""
+    left, verdicts = list(numbers), dict[int, Exactness]()
+    array_bytes = 2 * sum(array.bytes for array in carried_arrays(scop))
+    while left:
+        running = confined([str(program), *map(str, left)], directory, array_bytes)
+        ran = run_in_group(running, directory, timeout_seconds=timeout_seconds, environment=environment(os.environ))
+        status = exit_status_of(ran.returncode) if is_sandboxed() else ran.returncode
+        lines = [line.split() for line in re.findall(rf"^{SAYS}(.*)$", ran.stdout, re.MULTILINE)] or [["original"]]
+        differing = {int(words[1]): words[2:] for words in lines if words[0] == "differs" and len(words) == 7}
+        last = lines[-1]
+        if last[0] == "kernel":
+            ended = int(last[1])
+            message = f"it ends its program with status {status}, as where it leaves an array"
+            verdicts[ended] = Exactness("differs", "", message)
+            left.remove(ended)
+            continue
+        if last == ["end"] and status == 0:
+            for number in left:
+                differs = number in differing
+                reason = _difference(scop, differing[number]) if differs else ""
+                verdicts[number] = Exactness("differs" if differs else "agrees", "", reason)
+            break
+        reason = f"its program ends with status {status} behind the line {' '.join(last)!r}"
+        if last == ["original"]:
+            reason = f"the original nest ends its program with status {status}"
+        verdicts.update(dict.fromkeys(left, Exactness("not applicable", "", reason)))
+        break
+    return verdicts
+
+
+def estimated_seconds(scop: Scop, kernel: KernelSource, *more: KernelSource) -> float:
+    """About how long the check takes on one core: the compiler, then all functions twice. One program has ``more``."""
+    kernels = (kernel, *more)
     in_field = ring_of(scop, kernel) == FIELD
     # What chooses how many threads a call takes is left out where there is no OpenMP.
-    characters = len(kernel.c) - (len(team.support()) if kernel.ingredients.chooses_threads else 0)
+    of_teams = len(team.support())
+    characters = sum(len(each.c) - (of_teams if each.ingredients.chooses_threads else 0) for each in kernels)
     compiler, character, instance = _COMPILER_SECONDS, _CHARACTER, _INSTANCE
     if in_field:
-        vectors = bool(kernel.ingredients.vector_types)
+        vectors = any(each.ingredients.vector_types for each in kernels)
         compiler, character = _FIELD_COMPILER_SECONDS, _FIELD_CHARACTER
         instance = _FIELD_VECTOR_INSTANCE if vectors else _FIELD_INSTANCE
-    elements = sum(array.elements for array in _arrays(scop))
-    return compiler + characters * character + 4 * (_instances(scop) * instance + elements * _ELEMENT)
+    elements = sum(array.elements for array in carried_arrays(scop))
+    runs = 2 * (1 + len(kernels))
+    return compiler + characters * character + runs * (_instances(scop) * instance + elements * _ELEMENT)
 
 
 def ring_of(scop: Scop, kernel: KernelSource) -> Ring:
@@ -151,17 +197,11 @@ def ring_of(scop: Scop, kernel: KernelSource) -> Ring:
     literals = " ".join(node.text for node in nodes if node.kind == "literal")
     fractions = any(map(has_fractions, (scop.source, defines(scop), literals)))
     fractions = fractions or any(factor.denominator != 1 for factor in kernel.ingredients.factors)
-    return FIELD if not elements.isdisjoint(_ELEMENTS) and (divides or fractions) else INTEGERS
-
-
-def _arrays(scop: Scop) -> list[Array]:
-    """Those of the parameters, then global ones, as a harness numbers them."""
-    carried = [scop.array(parameter.array) for parameter in scop.function.parameters]
-    return [*carried, *(array for array in scop.arrays if array.storage == "global")]
+    return FIELD if not elements.isdisjoint(FLOATS) and (divides or fractions) else INTEGERS
 
 
 def _fits(array: Array) -> bool:
-    return array.element in _ELEMENTS or element_dtype(array.element).kind in "iub"
+    return array.element in FLOATS or element_dtype(array.element).kind in "iub"
 
 
 def _renamed(scop: Scop, plain: KernelSource) -> str:
@@ -169,7 +209,7 @@ def _renamed(scop: Scop, plain: KernelSource) -> str:
     variables = (array.name for array in scop.arrays if array.storage == "global")
     names = (scop.function.name, *variables, "polydl_invoke", "polydl_global")
     hidden = [f"#define {name} polydl_original_{name}" for name in names]
-    return "\n".join([*hidden, plain.c, plain.harness])
+    return "\n".join([*hidden, exported(("",), prepares=False), plain.c, plain.harness])
 
 
 def _instances(scop: Scop) -> int:
@@ -231,142 +271,9 @@ def _commands(
 def _difference(scop: Scop, words: list[str]) -> str:
     """In words, from what the driver printed: the array's number, the index, both values, the count."""
     number, at, kernel, expected, count = (int(word) for word in words)
-    array = _arrays(scop)[number]
+    array = carried_arrays(scop)[number]
     subscripts = np.unravel_index(at, array.extents) if array.extents else ()
     element = array.name + "".join(f"[{int(subscript)}]" for subscript in subscripts)
     return (
         f"`{element}` is {kernel}, and the original nest gives {expected}; {count} of {array.elements} elements differ"
     )
-
-
-def _driver(scop: Scop, ring: Ring, seed: int, *, prepares: bool) -> str:
-    arrays = _arrays(scop)
-    parameters = scop.function.parameters
-    rows, integers = [], drawn_integers(scop)
-    for number, array in enumerate(arrays):
-        value = parameters[number].value if number < len(parameters) else None
-        kind = "FIXED" if value is not None else _kind(array, ring, integers)
-        constant = int(prepares and array.name in scop.constants)
-        rows.append(f"  {{{array.elements}, {array.element_bytes}, {kind}, {value or 0}L, {constant}}},")
-    head = f"enum {{ ARRAYS = {len(arrays)}, PARAMETERS = {len(parameters)} }};\n#define SEED {seed}ul\n"
-    head += f"#define PREPARES {int(prepares)}\n"
-    text = _DRIVER.replace("/* rows */", "\n".join(rows)).replace("MODULUS", f"{MODULUS}ul")
-    return head + text.replace("SAYS", f"\\n{_SAYS}")
-
-
-def _kind(array: Array, ring: Ring, integers: Integers) -> str:
-    """How its elements are drawn."""
-    if array.element in _ELEMENTS:
-        return "RESIDUE" if ring == FIELD and array.element != "bfloat16" else "BITS"
-    return "TRUTH" if array.element == "_Bool" else "SMALL" if are_small(integers, array.element_bytes) else "BITS"
-
-
-_DRIVER = """\
-#define _GNU_SOURCE
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-void polydl_invoke(void *const *);
-void *polydl_global(int);
-#if PREPARES
-long polydl_prepare(void *const *, void **);
-#endif
-void polydl_original_polydl_invoke(void *const *);
-void *polydl_original_polydl_global(int);
-enum { BITS, RESIDUE, SMALL, TRUTH, FIXED };
-static const struct { long elements; int bytes; int kind; long value; int constant; } shapes[ARRAYS] = {
-/* rows */
-};
-static char *places[ARRAYS], *expected[ARRAYS];
-
-/* Memory between two pages that can't be touched, and that begins after the first or ends before the second. */
-static char *guarded(size_t bytes, int at_end)
-{
-  const size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (bytes + page - 1) / page * page;
-  char *memory = mmap(0, whole + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED || mprotect(memory + page, whole, PROT_READ | PROT_WRITE))
-    exit(3);
-  return memory + page + (at_end ? whole - bytes : 0);
-}
-static uint64_t mixed(uint64_t x)
-{
-  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ul;
-  x = (x ^ x >> 27) * 0x94d049bb133111ebul;
-  return x ^ x >> 31;
-}
-static void fill(int turn)
-{
-  for (int a = 0; a < ARRAYS; ++a) {
-    /* Constants hold the same in two turns, of which the second uses what the first has prepared. */
-    uint64_t state = mixed(SEED + 1000 * (shapes[a].constant ? turn / 2 * 2 : turn) + a);
-    for (long i = 0; i < shapes[a].elements; ++i) {
-      const uint64_t drawn = mixed(state += 0x9e3779b97f4a7c15ul);
-      uint64_t value = drawn;
-      switch (shapes[a].kind) {
-      case RESIDUE: value = drawn % MODULUS; break;
-      case SMALL: value = 1 + drawn % 8; break;
-      case TRUTH: value = drawn & 1; break;
-      case FIXED: value = (uint64_t)shapes[a].value; break;
-      }
-      memcpy(places[a] + i * shapes[a].bytes, &value, shapes[a].bytes);
-    }
-  }
-}
-static void say(const char *what)
-{
-  printf("SAYS%s\\n", what);
-  fflush(stdout);
-}
-static long element(const char *from, int a, long i)
-{
-  uint64_t value = 0;
-  memcpy(&value, from + i * shapes[a].bytes, shapes[a].bytes);
-  return (long)value;
-}
-int main(void)
-{
-  for (int turn = 0; turn < (PREPARES ? 4 : 2); ++turn) {
-    for (int a = 0; a < ARRAYS; ++a) {
-      const size_t bytes = (size_t)(shapes[a].elements * shapes[a].bytes);
-      places[a] = a < PARAMETERS ? guarded(bytes, turn % 2 == 0) : polydl_original_polydl_global(a - PARAMETERS);
-      expected[a] = malloc(bytes);
-      if (!places[a] || !expected[a])
-        return 3;
-    }
-    fill(turn);
-    say("original");
-    polydl_original_polydl_invoke((void *const *)places);
-    for (int a = 0; a < ARRAYS; ++a) {
-      memcpy(expected[a], places[a], (size_t)(shapes[a].elements * shapes[a].bytes));
-      if (a >= PARAMETERS)
-        places[a] = polydl_global(a - PARAMETERS);
-    }
-    fill(turn);
-    say("kernel");
-#if PREPARES
-    void *prepared;
-    if (turn % 2 == 0 && polydl_prepare((void *const *)places, &prepared) < 0)
-      return 3;
-#endif
-    polydl_invoke((void *const *)places);
-    for (int a = 0; a < ARRAYS; ++a) {
-      long count = 0, at = -1;
-      for (long i = 0; i < shapes[a].elements; ++i)
-        if (memcmp(places[a] + i * shapes[a].bytes, expected[a] + i * shapes[a].bytes, shapes[a].bytes)) {
-          ++count;
-          if (at < 0)
-            at = i;
-        }
-      if (count) {
-        printf("SAYS%d %ld %ld %ld %ld\\n", a, at, element(places[a], a, at), element(expected[a], a, at), count);
-        return 1;
-      }
-    }
-  }
-  say("agrees");
-  return 0;
-}
-"""

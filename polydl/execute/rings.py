@@ -50,14 +50,7 @@ _FIELD_PRELUDE = """\
 #define restrict __restrict__
 #define _Thread_local thread_local
 #define _Alignas alignas
-#define __builtin_shufflevector polydl_lanes
-extern "C" {
-void polydl_invoke(void *const *);
-void *polydl_global(int);
-void polydl_original_polydl_invoke(void *const *);
-void *polydl_original_polydl_global(int);
-long polydl_prepare(void *const *, void **);
-}
+#define __builtin_shufflevector polydl_picked
 template <bool yes, class T = void> struct polydl_if {};
 template <class T> struct polydl_if<true, T> { typedef T type; };
 template <class T> struct polydl_integral { enum { value = __is_enum(T) }; };
@@ -75,7 +68,7 @@ POLYDL_INTEGRAL(unsigned long)
 POLYDL_INTEGRAL(long long)
 POLYDL_INTEGRAL(unsigned long long)
 static const unsigned long polydl_modulus = 2147483647;
-static inline unsigned long polydl_product(unsigned long a, unsigned long b)
+static inline unsigned long polydl_times(unsigned long a, unsigned long b)
 {
   const unsigned long whole = a * b, folded = (whole & polydl_modulus) + (whole >> 31);
   return folded >= polydl_modulus ? folded - polydl_modulus : folded;
@@ -83,23 +76,24 @@ static inline unsigned long polydl_product(unsigned long a, unsigned long b)
 static inline unsigned long polydl_inverse(unsigned long x)
 {
   unsigned long power = 1;
-  for (unsigned long left = polydl_modulus - 2; left; left >>= 1, x = polydl_product(x, x))
+  for (unsigned long left = polydl_modulus - 2; left; left >>= 1, x = polydl_times(x, x))
     if (left & 1)
-      power = polydl_product(power, x);
+      power = polydl_times(power, x);
   return power;
 }
-template <class Word> struct polydl_element {
+template <class Word> struct polydl_number {
   Word residue;
-  polydl_element() = default;
-  template <class Other> polydl_element(polydl_element<Other> x) : residue((Word)x.residue) {}
+  polydl_number() = default;
+  template <class Other> polydl_number(polydl_number<Other> x) : residue((Word)x.residue) {}
   template <class Integer, class = typename polydl_if<polydl_integral<Integer>::value>::type>
-  polydl_element(Integer x)
+  polydl_number(Integer x)
       : residue((Word)(((long)x % (long)polydl_modulus + (long)polydl_modulus) % (long)polydl_modulus)) {}
 };
-template <class Element, int lanes> struct polydl_vector {
+template <class Element, int lanes> struct polydl_wide {
   typedef decltype(Element::residue) Word;
   typedef Word Words __attribute__((vector_size(lanes * sizeof(Word)), aligned(sizeof(Word))));
-  typedef unsigned long Longs __attribute__((vector_size(lanes * sizeof(Word))));
+  enum { bytes = lanes * sizeof(Word), whole = bytes < sizeof(long) ? sizeof(long) : bytes };
+  typedef unsigned long Longs __attribute__((vector_size(whole)));
   union { Element lane[lanes]; Words words; };
   static Words reduced(Words x) { const Words p = Words{} + (Word)polydl_modulus; return x >= p ? x - p : x; }
   static Longs folded(Longs x) { return (x & polydl_modulus) + (x >> 31); }
@@ -107,79 +101,81 @@ template <class Element, int lanes> struct polydl_vector {
   const Element &operator[](int i) const { return lane[i]; }
 };
 template <class E, int n, class... Place>
-inline polydl_vector<E, sizeof...(Place)> polydl_lanes(polydl_vector<E, n> x, polydl_vector<E, n> y, Place... places)
+inline polydl_wide<E, sizeof...(Place)> polydl_picked(polydl_wide<E, n> x, polydl_wide<E, n> y, Place... places)
 {
   const int from[] = {places...};
-  polydl_vector<E, sizeof...(Place)> result;
+  polydl_wide<E, sizeof...(Place)> result;
   for (int i = 0; i < (int)sizeof...(Place); ++i)
     result[i] = from[i] < n ? x[from[i] < 0 ? 0 : from[i]] : y[from[i] - n];
   return result;
 }
-template <class E, int n> inline polydl_vector<E, n> polydl_everywhere(E x)
-{ polydl_vector<E, n> result; result.words = typename polydl_vector<E, n>::Words{} + x.residue; return result; }
-template <class E, int n> inline polydl_vector<E, n> polydl_products(polydl_vector<E, n> x, polydl_vector<E, n> y)
+template <class E, int n> inline polydl_wide<E, n> polydl_everywhere(E x)
+{ polydl_wide<E, n> result; result.words = typename polydl_wide<E, n>::Words{} + x.residue; return result; }
+template <class E, int n> inline polydl_wide<E, n> polydl_products(polydl_wide<E, n> x, polydl_wide<E, n> y)
 {
-  typedef polydl_vector<E, n> V;
+  typedef polydl_wide<E, n> V;
   typedef typename V::Longs Longs;
   const Longs a = (Longs)x.words, b = (Longs)y.words, low = (Longs){} + 0xfffffffful, whole = V::folded(a * b);
   const Longs even = V::folded((a & low) * (b & low)), odd = V::folded((a >> 32) * (b >> 32));
   x.words = V::reduced((typename V::Words)(sizeof(E) == sizeof(long) ? whole : even | odd << 32));
   return x;
 }
-template <class E, int n> inline polydl_vector<E, n> polydl_quotients(polydl_vector<E, n> x, polydl_vector<E, n> y)
+template <class E> inline polydl_wide<E, 1> polydl_products(polydl_wide<E, 1> x, polydl_wide<E, 1> y)
+{ x.lane[0].residue = polydl_times(x.lane[0].residue, y.lane[0].residue); return x; }
+template <class E, int n> inline polydl_wide<E, n> polydl_quotients(polydl_wide<E, n> x, polydl_wide<E, n> y)
 {
   for (int i = 0; i < n; ++i)
-    x.lane[i].residue = polydl_product(x.lane[i].residue, polydl_inverse(y.lane[i].residue));
+    x.lane[i].residue = polydl_times(x.lane[i].residue, polydl_inverse(y.lane[i].residue));
   return x;
 }
-template <class A, class B> using polydl_wider = polydl_element<decltype(A() + B())>;
+template <class A, class B> using polydl_wider = polydl_number<decltype(A() + B())>;
 #define POLYDL_IF_INTEGER(I) class = typename polydl_if<polydl_integral<I>::value>::type
 #define POLYDL_OPERATOR(op, value, vectors) \\
-  template <class A, class B> inline polydl_wider<A, B> operator op(polydl_element<A> x, polydl_element<B> y) \\
+  template <class A, class B> inline polydl_wider<A, B> operator op(polydl_number<A> x, polydl_number<B> y) \\
   { \\
     const unsigned long a = x.residue, b = y.residue; \\
     polydl_wider<A, B> result; \\
     result.residue = (value); \\
     return result; \\
   } \\
-  template <class A, class I, POLYDL_IF_INTEGER(I)> inline polydl_element<A> operator op(polydl_element<A> x, I y) \\
-  { return x op polydl_element<A>(y); } \\
-  template <class A, class I, POLYDL_IF_INTEGER(I)> inline polydl_element<A> operator op(I x, polydl_element<A> y) \\
-  { return polydl_element<A>(x) op y; } \\
-  template <class E, int n> inline polydl_vector<E, n> operator op(polydl_vector<E, n> x, polydl_vector<E, n> y) \\
+  template <class A, class I, POLYDL_IF_INTEGER(I)> inline polydl_number<A> operator op(polydl_number<A> x, I y) \\
+  { return x op polydl_number<A>(y); } \\
+  template <class A, class I, POLYDL_IF_INTEGER(I)> inline polydl_number<A> operator op(I x, polydl_number<A> y) \\
+  { return polydl_number<A>(x) op y; } \\
+  template <class E, int n> inline polydl_wide<E, n> operator op(polydl_wide<E, n> x, polydl_wide<E, n> y) \\
   { x.words = (vectors); return x; } \\
-  template <class E, int n, class S> inline polydl_vector<E, n> operator op(polydl_vector<E, n> x, S y) \\
+  template <class E, int n, class S> inline polydl_wide<E, n> operator op(polydl_wide<E, n> x, S y) \\
   { return x op polydl_everywhere<E, n>(E(y)); } \\
-  template <class E, int n, class S> inline polydl_vector<E, n> operator op(S x, polydl_vector<E, n> y) \\
+  template <class E, int n, class S> inline polydl_wide<E, n> operator op(S x, polydl_wide<E, n> y) \\
   { return polydl_everywhere<E, n>(E(x)) op y; } \\
-  template <class A, class S> inline polydl_element<A> &operator op##=(polydl_element<A> &x, S y) \\
+  template <class A, class S> inline polydl_number<A> &operator op##=(polydl_number<A> &x, S y) \\
   { return x = x op y; } \\
-  template <class E, int n, class S> inline polydl_vector<E, n> &operator op##=(polydl_vector<E, n> &x, S y) \\
+  template <class E, int n, class S> inline polydl_wide<E, n> &operator op##=(polydl_wide<E, n> &x, S y) \\
   { return x = x op y; }
 POLYDL_OPERATOR(+, a + b >= polydl_modulus ? a + b - polydl_modulus : a + b, x.reduced(x.words + y.words))
 POLYDL_OPERATOR(-, a >= b ? a - b : a + polydl_modulus - b, x.reduced(x.words - y.words + (unsigned int)polydl_modulus))
-POLYDL_OPERATOR(*, polydl_product(a, b), polydl_products(x, y).words)
-POLYDL_OPERATOR(/, polydl_product(a, polydl_inverse(b)), polydl_quotients(x, y).words)
-template <class A> inline polydl_element<A> operator-(polydl_element<A> x) { return 0 - x; }
-template <class E, int n> inline polydl_vector<E, n> operator-(polydl_vector<E, n> x) { return 0 - x; }
-template <class A> inline polydl_element<A> operator+(polydl_element<A> x) { return x; }
-template <class A> inline long polydl_signed(polydl_element<A> x)
+POLYDL_OPERATOR(*, polydl_times(a, b), polydl_products(x, y).words)
+POLYDL_OPERATOR(/, polydl_times(a, polydl_inverse(b)), polydl_quotients(x, y).words)
+template <class A> inline polydl_number<A> operator-(polydl_number<A> x) { return 0 - x; }
+template <class E, int n> inline polydl_wide<E, n> operator-(polydl_wide<E, n> x) { return 0 - x; }
+template <class A> inline polydl_number<A> operator+(polydl_number<A> x) { return x; }
+template <class A> inline long polydl_signed(polydl_number<A> x)
 { return (unsigned long)x.residue > polydl_modulus / 2 ? (long)x.residue - (long)polydl_modulus : (long)x.residue; }
 #define POLYDL_COMPARISON(op) \\
-  template <class A, class B> inline bool operator op(polydl_element<A> x, polydl_element<B> y) \\
+  template <class A, class B> inline bool operator op(polydl_number<A> x, polydl_number<B> y) \\
   { return polydl_signed(x) op polydl_signed(y); } \\
-  template <class A, class I, POLYDL_IF_INTEGER(I)> inline bool operator op(polydl_element<A> x, I y) \\
-  { return x op polydl_element<A>(y); } \\
-  template <class A, class I, POLYDL_IF_INTEGER(I)> inline bool operator op(I x, polydl_element<A> y) \\
-  { return polydl_element<A>(x) op y; }
+  template <class A, class I, POLYDL_IF_INTEGER(I)> inline bool operator op(polydl_number<A> x, I y) \\
+  { return x op polydl_number<A>(y); } \\
+  template <class A, class I, POLYDL_IF_INTEGER(I)> inline bool operator op(I x, polydl_number<A> y) \\
+  { return polydl_number<A>(x) op y; }
 POLYDL_COMPARISON(<)
 POLYDL_COMPARISON(>)
 POLYDL_COMPARISON(<=)
 POLYDL_COMPARISON(>=)
 POLYDL_COMPARISON(==)
 POLYDL_COMPARISON(!=)
-#define float polydl_element<unsigned int>
-#define double polydl_element<unsigned long>
+#define float polydl_number<unsigned int>
+#define double polydl_number<unsigned long>
 #define POLYDL_BITS(x) ((unsigned long)(x).residue)
 """
 _SCRAMBLE = """\
@@ -250,12 +246,12 @@ def rewritten_for(ring: Ring, text: str) -> str:
 
 
 def _declarations(ring: Ring, ingredients: Ingredients) -> dict[str, str]:
-    """What takes the place of declarations: for vectors the class ``polydl_vector``; nothing for absent functions."""
+    """What takes the place of declarations: for vectors the class ``polydl_wide``; nothing for absent functions."""
     declarations = {each.declaration: "" for each in ingredients.dispatch_functions}
     if ring == FIELD:
         for each in ingredients.vector_types:
             if each.element in _FLOATING:
-                declarations[each.declaration] = f"typedef polydl_vector<{each.element}, {each.lanes}> {each.name};"
+                declarations[each.declaration] = f"typedef polydl_wide<{each.element}, {each.lanes}> {each.name};"
     return declarations
 
 

@@ -8,7 +8,7 @@ import resource
 import subprocess
 import traceback
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,14 +18,15 @@ from typing import TYPE_CHECKING
 from polydl import registry
 from polydl.codegen.original import original
 from polydl.errors import AnalysisError, CodegenError, IllegalVariantError, PolydlError, UserError
-from polydl.execute.exactness import compare_exactly, estimated_seconds
 from polydl.execute.tolerance import tolerance
 from polydl.execute.toolchain import Toolchain
 from polydl.fuzzing.drawing import after_rewrites, beyond_space, from_space
 from polydl.fuzzing.generator import LEVELS, Case
+from polydl.fuzzing.over_rings import over_rings, to_compare
 from polydl.fuzzing.running import NoReferenceError, OriginalLibrary, reference, run
-from polydl.fuzzing.unit import alone, suffix, together
+from polydl.fuzzing.unit import suffix, together
 from polydl.ir.kernel import KernelSource
+from polydl.ir.measurement import Exactness
 from polydl.ir.numerics import Numerics
 from polydl.ir.scop import Scop
 from polydl.ir.variant import Variant
@@ -48,9 +49,6 @@ _AFTER_REWRITES = 0.6
 _WORDLESS = ("wrong", "differs", "crash", "timeout")
 # Of nests, those whose variants are ranked as well.
 _RANKED = 0.1
-# Of every nest one variant is compared over a ring as well where that takes less than so many seconds by estimate, and
-# of the others, which are long, of this part of them.
-_QUICK_SECONDS, _EXACT = 2.0, 0.12
 # Of the clock, for a compiler on a busy machine.
 _COMPILER_SECONDS = 1200.0
 # Characters of a variant from which on one of so many gets an optimizing compiler, and from which on none does: where
@@ -127,6 +125,14 @@ class _Tally:
             yield
         finally:
             self.milliseconds[name] += round(1000 * (processor_seconds() - start))
+
+    def count_exactly(self, variant: Variant, result: Exactness) -> None:
+        self.exact[result.verdict] += 1
+        if result.verdict == "not applicable":
+            self.refusals[f"over a ring: {shortened(result.reason)}"] += 1
+        elif result.verdict == "differs":
+            message = f"over the {result.ring}, {result.reason}"
+            self.failures.append(Failure("differs", message, _signature("differs", variant), variant))
 
     def outcome(self) -> NestOutcome:
         return NestOutcome(
@@ -307,42 +313,13 @@ def _run(
                     tally.failures.append(Failure(answer.status, answer.message, signature, variant))
     if settings.rings:
         with tally.stage("exactness"):
-            _compare_exactly(scop, chosen, given, endless, settings.toolchain, case, folder, tally)
-
-
-def _compare_exactly(
-    scop: Scop,
-    chosen: Sequence[tuple[Variant, KernelSource]],
-    given: int,
-    endless: Collection[int],
-    toolchain: Toolchain,
-    case: Case,
-    folder: Path,
-    tally: _Tally,
-) -> None:
-    """Compare those that were given over a ring, or else one: always where that is quick, now and then elsewhere.
-
-    None of those whose numbers are ``endless``, which would not end there either.
-    """
-    draw = Random(f"polydl fuzz ring {case.name}")
-    numbers = range(given) if given else _one_to_compare(scop, chosen, draw)
-    for number in numbers:
-        if number in endless:
-            continue
-        variant, source = chosen[number][0], alone(chosen[number][1])
-        result = compare_exactly(scop, source, toolchain, folder / f"exact{number}", seed=draw.randrange(1 << 30))
-        tally.exact[result.verdict] += 1
-        if result.verdict == "not applicable":
-            tally.refusals[f"over a ring: {shortened(result.reason)}"] += 1
-        elif result.verdict == "differs":
-            message = f"over the {result.ring}, {result.reason}"
-            tally.failures.append(Failure("differs", message, _signature("differs", variant), variant))
-
-
-def _one_to_compare(scop: Scop, chosen: Sequence[tuple[Variant, KernelSource]], draw: Random) -> list[int]:
-    """The number of one variant, or none. What is drawn does not depend on the estimate."""
-    lucky, number = draw.random() < _EXACT, draw.randrange(len(chosen))
-    return [number] if lucky or estimated_seconds(scop, chosen[number][1]) < _QUICK_SECONDS else []
+            draw = Random(f"polydl fuzz ring {case.name}")
+            kernels = [source for _, source in chosen]
+            numbers = list(range(given)) or to_compare(scop, kernels, draw)
+            # Those that do not end would not end there either.
+            numbered = [(number, kernels[number]) for number in numbers if number not in endless]
+            for number, result in over_rings(scop, numbered, settings.toolchain, folder, draw.randrange(1 << 30)):
+                tally.count_exactly(chosen[number][0], result)
 
 
 def step_kinds(variant: Variant) -> set[str]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from polydl.codegen.team import ALL_THREADS
 from polydl.codegen.unit_names import unit_names
+from polydl.ir import ingredients
 from polydl.ir.kernel import KernelSource
 
 # No processor is asked whether it fits: a variant must not have the original run in its place. Nor is the number of
@@ -29,11 +29,6 @@ def global_symbol(number: int) -> str:
     return f"polydl_global{suffix(number)}"
 
 
-def alone(kernel: KernelSource) -> KernelSource:
-    """A kernel that was generated for a unit as one that needs none."""
-    return replace(kernel, c=f"{_FOR_ALL}\n{kernel.c}")
-
-
 def together(kernels: Sequence[tuple[int, KernelSource]], function: str, identity: str) -> KernelSource:
     """Kernels of one nest, in a ``function`` of the source, each generated and exported with ``suffix`` of its number.
 
@@ -53,6 +48,7 @@ def together(kernels: Sequence[tuple[int, KernelSource]], function: str, identit
         compile_flags=_union([kernel.compile_flags for _, kernel in kernels]),
         link_flags=_union([kernel.link_flags for _, kernel in kernels]),
         vector_functions=_union([kernel.vector_functions for _, kernel in kernels]),
+        ingredients=ingredients.together(kernel.ingredients for _, kernel in kernels),
     )
 
 

@@ -17,6 +17,7 @@ from polydl.presentation.measured import (
     builds_text,
     exactness_text,
     measured_table,
+    order_note,
     peak,
     records_text,
     seconds_text,
@@ -167,7 +168,7 @@ def _fastest(document: Mapping[str, Any]) -> str:
         )
     left = len(ordered) - len(shown)
     more = f"\n  ... {left} more, with -v" if left else ""
-    return f"{rendered(rows, keys=2)}{more}"
+    return f"{rendered(rows, keys=2)}{more}{order_note(shown)}"
 
 
 def _order(candidate: Mapping[str, Any]) -> tuple[bool, float]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,17 @@ def measured_table(document: Mapping[str, Any]) -> str:
             number(candidate["error"], 2),
             candidate["status"],
         )
-    return rendered(rows, keys=2)
+    return f"{rendered(rows, keys=2)}{order_note(document['candidates'])}"
+
+
+def order_note(candidates: Sequence[Mapping[str, Any]]) -> str:
+    """A line below a table of candidates where one with a longer time has the higher speed-up; else nothing."""
+    ok = [each for each in candidates if each["status"] == "ok" and each["speedup"] is not None]
+    ordered = sorted(ok, key=lambda each: (each["seconds_median"], -each["speedup"]))
+    speedups = [f"{each['speedup']:.2f}" for each in ordered]
+    if all(float(faster) >= float(slower) for faster, slower in pairwise(speedups)):
+        return ""
+    return "\n  medians are of all samples, speed-ups of equally many of each build: their orders may differ"
 
 
 def baseline_text(document: Mapping[str, Any]) -> str:
