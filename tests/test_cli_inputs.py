@@ -162,15 +162,19 @@ def test_an_id_is_looked_up_among_the_variants_that_agree_with_pins(polydl: Any,
 def test_an_error_in_a_file_of_steps_names_the_file_and_the_step(polydl: Any, matmul: str) -> None:
     order = {"step": "interchange", "nest": 0, "order": ["i", "j", "k"]}
     for wrong, words in (
-        ({"step": "attach", "to": "S0"}, "step 2: `attach` has the wrong fields: Object missing"),
-        ({"step": "attach", "heavy": "S0"}, "step 2: `attach` has the wrong fields: it has no heavy"),
-        ({"step": "skew"}, "step 2: unknown step 'skew'"),
-        ({}, "step 2: a step is called None"),
+        ({"step": "attach", "to": "S0"}, "`attach` has the wrong fields: Object missing"),
+        (
+            {"step": "attach", "heavy": "S0"},
+            "`attach` has the wrong fields: it has no heavy",
+        ),
+        ({"step": "skew"}, "unknown step 'skew'"),
+        ({}, "a step is called None"),
     ):
         Path("steps.json").write_text(json.dumps([order, wrong]))
         ended = polydl("variants", matmul, "--show", "steps.json")
         assert ended.status == 2
-        assert f"steps.json: {words}" in ended.err
+        assert f"steps.json: step 2 of the 2 in the list: {words}" in ended.err
+        assert f"\n  in: {json.dumps(wrong)}\n" in ended.err
         assert "\n  remedy: " in ended.err
 
 

@@ -30,6 +30,7 @@ def _clamp(x: float, top: float) -> float:
 FUNCTIONS: dict[str, tuple[str, Callable[..., Any]]] = {
     "__builtin_inff": ("float", lambda: float("inf")),
     "clamp": ("float", _clamp),
+    "larger": ("float", max),
     "twice": ("float", lambda x: _clamp(x, 3) + x),
     **dict.fromkeys(("max", "imax"), ("int", max)),
     "floord": ("int", min),

@@ -58,6 +58,21 @@ REFUSED = {
 }
 
 
+# 12 functions, each of which calls the one before twice.
+DOUBLING = "static float f0(float x) { return 2 * x; }\n" + "".join(
+    f"static float f{n + 1}(float x) {{ return f{n}(x) + f{n}(x + 1); }}\n" for n in range(11)
+)
+
+
+def test_functions_that_would_grow_too_long_stay_calls(tmp_path: Path) -> None:
+    path = tmp_path / "nest.c"
+    loop = "  for (int i = 0; i < 8; i++)\n    a[i] = f11(a[i]) * f1(2);\n"
+    path.write_text(f"{DOUBLING}void f(float a[8])\n{{\n{loop}}}\n")
+    scop = parse(path)
+    assert [each.name for each in scop.functions] == ["f11"]
+    assert [each.text for each in scop.statements[0].body.walk() if each.kind == "call"] == ["f11"]
+
+
 def nest(function: str, subscript: str) -> str:
     return NEST.replace("FUNCTION", function).replace("SUBSCRIPT", subscript)
 

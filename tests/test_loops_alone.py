@@ -46,6 +46,29 @@ def test_the_region_ends_at_the_first_call_between_loops(tmp_path: Path) -> None
     assert left_out == (12,)
 
 
+CALLING = f"  for (int t = 0; t < 3; t++) {{\n    other(b[t]);\n{LOOPS}  }}\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "left_out"),
+    [
+        (f"{CALLING}{LOOPS}{BEHIND}", (6,)),
+        (f"{CALLING}  other(a);\n{LOOPS}{BEHIND}{CALLING}{BEHIND}", (6, 18, 24)),
+        (f"{CALLING}  {{\n{CALLING}  }}\n  double begin = now();\n{LOOPS}{BEHIND}  other(a);\n", (6, 13)),
+    ],
+)
+def test_loops_that_call_what_is_not_known_stay_where_they_are(
+    body: str, left_out: tuple[int, ...], tmp_path: Path
+) -> None:
+    assert read(tmp_path, body) == (f"{LOOPS}{BEHIND}".strip(), left_out)
+
+
+def test_what_is_refused_of_loops_beside_such_is_the_call(tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedConstructError, match="the call of other") as raised:
+        read(tmp_path, f"{CALLING}{LOOPS.replace('b[j][i]', 'b[j][(int)a[i]]')}")
+    assert raised.value.line == 7
+
+
 def test_what_is_declared_in_front_of_the_loops_and_used_behind_them_stays(tmp_path: Path) -> None:
     before = "  float sum = 0;\n  int place = 3;\n"
     loops = "  for (int i = 0; i < 8; i++)\n    sum += a[i] * b[place][i];\n"
@@ -57,7 +80,7 @@ def test_what_is_declared_in_front_of_the_loops_and_used_behind_them_stays(tmp_p
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        (LOOPS.replace("a[i] +=", "other(a), a[i] +="), "comma operator"),
+        (LOOPS.replace("a[i] +=", "other(a), a[i] +="), "the call of other"),
         (f"  for (int t = 0; t < 3; t++) {{\n{LOOPS}  other(a);\n  }}\n", "the call of other"),
         (f"{LOOPS}  {{\n{BEHIND}  other(a);\n  }}\n", "the call of other"),
     ],

@@ -107,9 +107,9 @@ CASES = {
     "pointers that change places without a declaration": Case(
         f"void f(float *a, float *b, float *t)\n{{\n  for (int s = 0; s < 8; ++s) {{\n{SCALED}"
         "    t = a, a = b;\n    b = t;\n  }\n}\n",
-        "the comma operator",
-        "t = a, a = b",
-        "write one statement for each part",
+        "t is made to point to what a points to",
+        "t = a",
+        "write the loops twice in a loop of half as many steps",
     ),
     "a pointer that moves": Case(
         f"void f(float *a, const float *b)\n{{\n{LOOP}    *a++ = 2 * *b++;\n}}\n",
@@ -328,18 +328,56 @@ CASES = {
         f"#include <math.h>\nvoid f(const double x[64], double a[64])\n{{\n{LOOP}    a[i] = sqrt(x[i]);\n}}\n",
     ),
     "two counters of a loop": Case(
-        f"{HEAD}  for (int i = 0, j = 63; i < 64; i++, j--)\n    a[i] = b[j];\n}}\n",
+        f"{HEAD}  for (short i = 0, j = 63; i < 64; i++, j--)\n    a[i] = b[j];\n}}\n",
         "the loop declares j beside its counter",
-        "int i = 0, j = 63;",
+        "short i = 0, j = 63;",
         "count with i alone, and write the others as sums of it, such as x[15 - i]",
         f"{HEAD}{LOOP}    a[i] = b[63 - i];\n}}\n",
     ),
     "a choice in a macro": Case(
-        f"#define RAISE(x, v) if ((v) > (x)) (x) = (v)\n{HEAD}{LOOP}    RAISE(a[i], b[i]);\n}}\n",
+        f"#define RAISE(x, v)\n#undef RAISE\n#define RAISE(x, v) if ((v) > (x)) (x) = (v)\n{HEAD}{LOOP}"
+        "    RAISE(a[i], b[i]);\n}\n",
         "the condition depends on data",
         "RAISE(a[i], b[i]);",
         "write the choice there as an expression, such as (x) = (v) > (x) ? (v) : (x)",
         f"#define RAISE(x, v) (x) = (v) > (x) ? (v) : (x)\n{HEAD}{LOOP}    RAISE(a[i], b[i]);\n}}\n",
+    ),
+    "an assignment to an element in a loop's step": Case(
+        f"{HEAD}  for (int i = 0; i < 64; a[i] = b[i], i++)\n    ;\n}}\n",
+        "the comma operator can't be modelled",
+        "a[i] = b[i], i++",
+        "write a[i] = b[i] at the end of the loop's body",
+        f"{HEAD}  for (int i = 0; i < 64; i++)\n    a[i] = b[i];\n}}\n",
+    ),
+    "an assignment to an element where a loop begins": Case(
+        f"{HEAD}  int i;\n  for (a[0] = 1, i = 1; i < 64; i++)\n    a[i] = a[i - 1] * b[i];\n}}\n",
+        "the comma operator can't be modelled",
+        "a[0] = 1, i = 1",
+        "write a[0] = 1 in front of the loop",
+        f"{HEAD}  int i;\n  a[0] = 1;\n  for (i = 1; i < 64; i++)\n    a[i] = a[i - 1] * b[i];\n}}\n",
+    ),
+    "a second counter that begins before the loop": Case(
+        f"{HEAD}  int i, j = 3;\n  for (i = 0; i < 32; i++, j += 2)\n    a[i] = b[j - i];\n}}\n",
+        "the comma operator can't be modelled",
+        "i++, j += 2",
+        "count with i alone, and write the others as sums of it",
+        f"{HEAD}  for (int i = 0; i < 32; i++)\n    a[i] = b[3 + 2 * i - i];\n}}\n",
+    ),
+    "a value behind a comma": Case(
+        f"{HEAD}  float t;\n{LOOP}    a[i] = (t = b[i], t * t);\n}}\n",
+        "the comma operator can't be modelled",
+        "t = b[i], t * t",
+        "write one statement for each part",
+        f"{HEAD}  float t;\n{LOOP}  {{\n    t = b[i];\n    a[i] = t * t;\n  }}\n}}\n",
+    ),
+    "iterations that threads take by their numbers": Case(
+        f"#include <omp.h>\n{HEAD}#pragma omp parallel\n  {{\n"
+        "  int t = omp_get_thread_num(), n = omp_get_num_threads();\n"
+        f"  for (int i = t; i < 64; i += n)\n    a[i] = 2 * b[i];\n  }}\n}}\n",
+        "the call of omp_get_thread_num can't be modelled",
+        "omp_get_thread_num()",
+        "with #pragma omp for where threads share it",
+        f"#include <omp.h>\n{HEAD}#pragma omp parallel\n  {{\n{SHARED}    a[i] = 2 * b[i];\n  }}\n}}\n",
     ),
     "a counter that the body changes": Case(
         f"{HEAD}  for (int i = 0; i < 64; i++) {{\n    a[i] = b[i];\n    i += 1;\n  }}\n}}\n",

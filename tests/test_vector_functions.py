@@ -182,9 +182,9 @@ def test_declarations_compile_alone() -> None:
 HELPERS = """
 #include <math.h>
 static float exponential(float x) { return expf(x); }
-static float silu(float x) { return x / (1 + exponential(-x)); }
-static inline float elu(float x) { return x > 0 ? x : expf(x) - 1; }
-float relu(float x) { return x > 0 ? x : 0; }
+static float silu(float x) { x = x / (1 + exponential(-x)); return x; }
+static inline float elu(float x) { x = x > 0 ? x : expf(x) - 1; return x; }
+float relu(float x) { x = x > 0 ? x : 0; return x; }
 typedef enum { DOWN = -1, UP = 1 } direction;
 static direction sign(float x) { return x < 0 ? DOWN : UP; }
 static float root(float x) {

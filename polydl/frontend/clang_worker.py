@@ -22,7 +22,9 @@ from polydl.frontend.bound_parameters import bound_parameters, check_bound
 from polydl.frontend.c_types import declaration, names_in_header, sized_declaration, sized_in_header, with_numbers
 from polydl.frontend.child import answer
 from polydl.frontend.clang_parser import Parser
+from polydl.frontend.commas import comma_edits
 from polydl.frontend.conversions import conversions
+from polydl.frontend.data_functions import inlining_edits
 from polydl.frontend.excerpt import excerpt
 from polydl.frontend.facts import Branch, ReplacedPointer
 from polydl.frontend.function_reader import FunctionReader, Variable
@@ -36,6 +38,7 @@ from polydl.frontend.known_values import (
     type_edits,
     value_edits,
 )
+from polydl.frontend.macro_statements import macro_edits
 from polydl.frontend.macro_uses import check_macros, inactive
 from polydl.frontend.openmp_directives import openmp_directives
 from polydl.frontend.pointer_sums import sum_edits
@@ -83,9 +86,9 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
             sized = _sized(function, parameters)
             check_bound(reader, bound, parameters, file)
             declared = [(variable.name, variable.offset) for variable in reader.variables.values()]
-            declared += [(macro, -1) for macro in macros]
-            _check_specifiers(function, view.text, file)
+            declared += [(function.spelling, function.location.offset), *((macro, -1) for macro in macros)]
             check_names(unit, function.spelling, declared, text, file, request["shipped"])
+            _check_specifiers(function, view.text, file)
             parser.check_headers(text, macros)
             if region is not None:
                 check_blocks(region, reader.blocks, [(b.offset, b.end) for b in reader.branches], file)
@@ -98,10 +101,14 @@ def read(request: Mapping[str, Any]) -> dict[str, Any]:
             edits = edits or sum_edits(reader)
         edits = edits or shift_edits(reader)
         edits = edits or written_out_edits(reader)
+        edits = edits or comma_edits(reader)
+        edits = edits or macro_edits(reader)
         edits = edits or successive_edits(reader)
         edits = edits or index_edits(reader)
+        edits = edits or inlining_edits(reader)
         edits = edits or assignment_edits(reader)
-        if not edits:
+        # What the last round leaves is refused, or stays a call.
+        if not edits or round_ == _ROUNDS - 1:
             break
         view = view.apply(edits)
 

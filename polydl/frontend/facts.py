@@ -141,7 +141,7 @@ class Construct:
     remedy: str
     #: whether pet follows it without end, wherever in a function without a marked region it is
     endless: bool = False
-    #: what jumps and what they lead to are: ``goto`` or ``label``; "" for anything else
+    #: what jumps and what they lead to are, ``goto`` or ``label``, and what calls are: ``call``; "" for anything else
     kind: str = ""
 
     def as_written(self, view: EditedText, text: str) -> Construct:

@@ -28,7 +28,7 @@ from polydl.frontend.facts import (
     VariableUse,
     first_line,
 )
-from polydl.frontend.loop_headers import in_place_of_counters, problem_of
+from polydl.frontend.loop_headers import problem_of, remedy_of_comma
 from polydl.frontend.operators import (
     ADDRESS_OF,
     ASSIGN,
@@ -44,7 +44,7 @@ from polydl.frontend.purity import impurity, pure_function, remedy_of, remedy_of
 from polydl.frontend.source import line_of, one_line
 from polydl.frontend.typed_integers import TypedIntegers
 from polydl.frontend.unsupported import KINDS, UNSUPPORTED, named_with_remedy
-from polydl.frontend.walk import OF_VARIABLES, key_of, preorder, text_offset
+from polydl.frontend.walk import key_of, preorder, text_offset
 from polydl.ir.scop import PureFunction
 
 _OWN_STATEMENT = "make it a statement of its own"
@@ -120,9 +120,8 @@ class FunctionReader:
         #: the operations, calls and so on that what is read now lies in, from the outermost to itself
         self._around: list[Any] = []
         self._condition_depth = 0
-        self._in_header = False
-        #: of the loop whose header is read
-        self._counter = ""
+        #: of the loop whose header is read: its parts
+        self._header: list[Any] = []
         self._data_in_control = False
         self._index_depth = 0
         self._loop_ends: list[int] = []
@@ -181,16 +180,14 @@ class FunctionReader:
 
         def visit() -> None:
             self._control_depth += 1
-            self._in_header = True
-            names = [each.spelling for part in header for each in preorder(part) if each.kind in OF_VARIABLES]
-            self._counter = names[0] if names else "one variable"
+            self._header = header
             for child in header:
                 if child.kind == CursorKind.DECL_STMT:
                     for declared in child.get_children():
                         self._local(declared, loop_counter=True)
                 else:
                     self._expression(child, statement=True)
-            self._in_header = False
+            self._header = []
             self._control_depth -= 1
 
         problem = problem_of(header)
@@ -327,9 +324,7 @@ class FunctionReader:
                 self._expression(right)
             return
         if operator == COMMA:
-            remedy = "write one statement for each part"
-            if self._in_header:
-                remedy = in_place_of_counters(self._counter)
+            remedy = remedy_of_comma(cursor, self._header, self.text)
             self.refuse(cursor, "the comma operator can't be modelled", remedy)
         self._expression(left)
         with self._conditional(operator in LOGICAL):
@@ -342,8 +337,8 @@ class FunctionReader:
         if operator in INCREMENTS:
             role = "update"
             if not statement:
-                remedy = _COUNTED_DOWN if self._in_header else _OWN_STATEMENT
-                if self._decides and not self._in_header:
+                remedy = _COUNTED_DOWN if self._header else _OWN_STATEMENT
+                if self._decides and not self._header:
                     # As a statement of its own it would decide what iterations after it use.
                     name = self.text[operand.extent.start.offset : operand.extent.end.offset]
                     remedy = _COUNTED.format(name)

@@ -9,16 +9,15 @@ integers that these depend on; so are those of ``abs``. Runs in the child proces
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from clang.cindex import CursorKind, StorageClass, TypeKind
+from clang.cindex import CursorKind, TypeKind
 
 from polydl.frontend.data_integers import LOADS, index_expressions
 from polydl.frontend.function_reader import FunctionReader
 from polydl.frontend.operators import MODULAR, binary_operator
 from polydl.frontend.purity import impurity
+from polydl.frontend.returned import returned, whole
 from polydl.frontend.source import Edit, without_comments
 from polydl.frontend.walk import WIDE, key_of, modular_parts, preorder
 
@@ -31,23 +30,6 @@ _INSIDE = (
 )
 # Of the C library.
 _MAGNITUDES = ("abs", "labs", "llabs")
-_WORD = re.compile(r"\b[A-Za-z_]\w*")
-
-
-@dataclass(frozen=True)
-class _Returned:
-    """What a function returns."""
-
-    #: C of it, where each place of the result's type is marked by ``_RESULT``
-    written: str
-    #: libclang's cursors of what it consists of
-    parts: tuple[Any, ...]
-    #: whether it is one of several
-    chosen: bool = False
-
-
-# No text has it.
-_RESULT = "\0"
 
 
 def index_edits(reader: FunctionReader) -> list[Edit]:
@@ -76,7 +58,7 @@ def _replaced(call: Any, is_modular: bool, reader: FunctionReader, text: str) ->
         or impurity(function, reader.main_file) is not None
     ):
         return None
-    body = _returned(function.get_definition(), text)
+    body = returned(function.get_definition(), text, _is_part)
     parameters = list(function.get_arguments())
     if body is None or len(arguments) != len(parameters):
         return None
@@ -95,16 +77,16 @@ def _replaced(call: Any, is_modular: bool, reader: FunctionReader, text: str) ->
     # What the numbers of parameters and of the result are converted to.
     result, *casts = ["" if modular else f"({type_.spelling})" for type_ in types]
     start, end = call.extent.start.offset, call.extent.end.offset
-    whole = re.fullmatch(rf"{re.escape(function.spelling)}\s*\(.*\)", text[start:end], re.DOTALL)
-    if whole is None or not all(_whole(each) for each in written.values()):
+    stands = re.fullmatch(rf"{re.escape(function.spelling)}\s*\(.*\)", text[start:end], re.DOTALL)
+    if stands is None or not all(whole(each) for each in written.values()):
         return None
     variables = {each.spelling for each in body.parts if each.kind == CursorKind.DECL_REF_EXPR}
-    if not variables <= written.keys() & set(_WORD.findall(body.written)):
+    if not variables <= written.keys() & set(body.words):
         # Another variable, or one behind a macro.
         return None
     values = {name: f"({cast}({value}))" for (name, value), cast in zip(written.items(), casts, strict=True)}
-    inner = _WORD.sub(lambda word: values.get(word[0], word[0]), body.written)
-    return f"({result}({inner.replace(_RESULT, result)}))"
+    inner = body.of(values, [result] * len(body.values) if body.chosen else [])
+    return f"({result}({inner}))"
 
 
 def _magnitude(call: Any, reader: FunctionReader, text: str) -> str | None:
@@ -118,7 +100,7 @@ def _magnitude(call: Any, reader: FunctionReader, text: str) -> str | None:
     on_data = any(each.kind in LOADS for each in parts) or not names.isdisjoint(reader.data_integers)
     start, end = call.extent.start.offset, call.extent.end.offset
     written = re.fullmatch(rf"{call.spelling}\s*\((.*)\)", text[start:end], re.DOTALL)
-    if on_data or written is None or not _whole(written[1]) or not kinds.issubset((*_TAKEN, *_PROMOTED)):
+    if on_data or written is None or not whole(written[1]) or not kinds.issubset((*_TAKEN, *_PROMOTED)):
         return None
     value = f"({call.type.get_canonical().spelling})({written[1]})"
     return f"(({value}) < 0 ? -({value}) : ({value}))"
@@ -131,47 +113,7 @@ def _is_modular(cursor: Any) -> bool:
     return bool(cursor.kind != CursorKind.CONDITIONAL_OPERATOR)
 
 
-def _returned(definition: Any, text: str) -> _Returned | None:
-    """What a function's body returns, if that is all that it does; None for any other function."""
-    if definition is None or definition.storage_class not in (StorageClass.STATIC, StorageClass.NONE):
-        return None
-    blocks = [child for child in definition.get_children() if child.kind == CursorKind.COMPOUND_STMT]
-    return _returned_by(list(blocks[0].get_children()), text) if blocks else None
-
-
-def _returned_by(statements: Sequence[Any], text: str) -> _Returned | None:
-    """What statements return, of which the first decides whether the others run; None if they may return nothing."""
-    if not statements:
-        return None
-    first, *others = statements
-    parts = list(first.get_children())
-    if first.kind == CursorKind.COMPOUND_STMT:
-        return _returned_by(parts, text)
-    start = first.extent.start.offset
-    if first.kind == CursorKind.RETURN_STMT and len(parts) == 1:
-        plain = text[start : parts[0].extent.start.offset].strip() == "return"
-        return _expression(parts[0], text) if plain else None
-    if first.kind != CursorKind.IF_STMT or text[start : parts[0].extent.start.offset].replace(" ", "") != "if(":
-        return None
-    condition, taken = _expression(parts[0], text), _returned_by(parts[1:2], text)
-    other = _returned_by(parts[2:] or others, text)
-    if condition is None or taken is None or other is None:
-        return None
-    # Each is of the result's type before one is chosen, and not of the type that both have in common.
-    written = f"({condition.written}) ? {_RESULT}({taken.written}) : {_RESULT}({other.written})"
-    return _Returned(written, (*condition.parts, *taken.parts, *other.parts), chosen=True)
-
-
-def _expression(cursor: Any, text: str) -> _Returned | None:
-    """An expression of parameters and constants that stands in the text by itself; None for any other."""
-    parts = tuple(preorder(cursor))
-    casts = [each.type.get_canonical().kind for each in parts if each.kind == CursorKind.CSTYLE_CAST_EXPR]
-    written = text[cursor.extent.start.offset : cursor.extent.end.offset]
-    if any(each.kind not in _INSIDE for each in parts) or any(kind not in WIDE for kind in casts):
-        return None
-    return _Returned(written, parts) if _whole(written) else None
-
-
-def _whole(written: str) -> bool:
-    """Whether an expression stands in the text by itself, and not in the words of a macro."""
-    return bool(written.strip()) and written.count("(") == written.count(")") and "#" not in written
+def _is_part(cursor: Any) -> bool:
+    """Whether what is returned may have such a part: parameters, constants, operators, and casts to wide types."""
+    is_cast = cursor.kind == CursorKind.CSTYLE_CAST_EXPR
+    return cursor.kind in _INSIDE and (not is_cast or cursor.type.get_canonical().kind in WIDE)

@@ -18,6 +18,7 @@ from polydl.frontend.operators import (
     ADD,
     ADD_ASSIGN,
     ASSIGN,
+    COMMA,
     COMPARISONS,
     INCREMENTS,
     SUBTRACT,
@@ -25,11 +26,14 @@ from polydl.frontend.operators import (
     binary_operator,
     unary_operator,
 )
+from polydl.frontend.source import one_line
 from polydl.frontend.walk import OF_VARIABLES, initializer_of, preorder
 
 _EVALUATED_INTEGER = 1  # of enum CXEvalResultKind
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
 _ADVANCING = (CursorKind.UNARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR, CursorKind.BINARY_OPERATOR)
+# Of a header that leaves none out.
+_PARTS = 3
 _TRANSPARENT = (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR)
 
 
@@ -51,11 +55,11 @@ class Counting:
 
 def counting_of(header: Sequence[Any]) -> Counting | None:
     """How a loop counts, from its initialization, condition and step; None unless the step is a constant."""
-    if len(header) != 3:
+    if len(header) != _PARTS:
         return None
     initial, condition, advance = header
     counter, first = _initialized(initial)
-    step = _step(advance, counter)
+    step = step_of(advance, counter)
     compared = _comparison(condition, counter)
     if counter is None or first is None or step is None or compared is None:
         return None
@@ -106,7 +110,7 @@ def problem_of(header: Sequence[Any]) -> tuple[Any, str, str] | None:
     if _is_uneven(advance):
         message = "the loop's step is no sum of its counter and a constant"
         return advance, message, "write a loop that advances by a constant: ++i or i += 2"
-    if counters and len(header) == 3:
+    if counters and len(header) == _PARTS:
         compared = {child.spelling for child in preorder(header[1]) if child.kind == CursorKind.DECL_REF_EXPR}
         if counters[0].spelling not in compared:
             message = f"the loop's condition doesn't depend on its counter {counters[0].spelling}"
@@ -119,6 +123,34 @@ def problem_of(header: Sequence[Any]) -> tuple[Any, str, str] | None:
 def in_place_of_counters(counter: str) -> str:
     """The remedy for a loop with several counters, of which one is to stay."""
     return f"count with {counter} alone, and write the others as sums of it, such as x[15 - {counter}]"
+
+
+def remedy_of_comma(comma: Any, header: Sequence[Any], text: str) -> str:
+    """The remedy for a comma operator, which may stand in the ``header`` of a loop; without one, it is empty."""
+    parts = comma_parts(comma)
+    place = next((at for at, each in enumerate(header) if comma in preorder(each)), None)
+    if place is None:
+        return "write one statement for each part"
+    variables = [each for each in map(_changed, parts) if each is not None]
+    others = [each for each in parts if _changed(each) is None]
+    if not others and variables:
+        asked = {child.spelling for each in header[1:2] for child in preorder(each)}
+        return in_place_of_counters(next((each for each in variables if each in asked), variables[0]))
+    written = " and ".join(one_line(text[each.extent.start.offset : each.extent.end.offset]) for each in others)
+    if place == 0 and len(header) == _PARTS:
+        return f"write {written} in front of the loop"
+    if place == len(header) - 1:
+        return f"write {written} at the end of the loop's body"
+    return "leave the comparison alone in the loop's condition, and write the rest as statements"
+
+
+def _changed(part: Any) -> str | None:
+    """The integer that a part of a header sets or steps; None where it does anything else."""
+    target = next(iter(part.get_children()), None) if part.kind in _ADVANCING else None
+    if target is None or target.kind != CursorKind.DECL_REF_EXPR:
+        return None
+    integer = ELEMENTS.get(target.type.get_canonical().kind) in LIMITS
+    return str(target.spelling) if integer else None
 
 
 def starting_at_its_own(counter: str) -> str:
@@ -148,7 +180,16 @@ def _initialized(initial: Any) -> tuple[Any | None, Any | None]:
     return None, None
 
 
-def _step(advance: Any, counter: Any) -> int | None:
+def comma_parts(expression: Any) -> list[Any]:
+    """What the comma operator joins, in the order of the text; an expression without one alone."""
+    if expression.kind != CursorKind.BINARY_OPERATOR or binary_operator(expression) != COMMA:
+        return [expression]
+    left, right = expression.get_children()
+    return [*comma_parts(left), *comma_parts(right)]
+
+
+def step_of(advance: Any, counter: Any) -> int | None:
+    """What a part of a loop's header adds to the counter with this declaration; None if that is no constant."""
     target, *amount = advance.get_children()
     if not _is(target, counter):
         return None

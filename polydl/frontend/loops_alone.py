@@ -9,6 +9,7 @@ from polydl.frontend.facts import Branch, SourceFacts
 from polydl.frontend.source import Place, without_comments
 
 _LOOPS = ("for", "while")
+_JUMPS = ("goto", "label")
 
 
 def loops_alone(facts: SourceFacts, start: int, end: int, place: Place) -> tuple[int, int]:
@@ -27,7 +28,7 @@ def loops_alone(facts: SourceFacts, start: int, end: int, place: Place) -> tuple
         for construct in facts.constructs
         if start <= construct.offset < end and not any(one.offset <= construct.offset < one.end for one in outermost)
     ]
-    if any(construct.kind for construct in constructs):
+    if any(construct.kind in _JUMPS for construct in constructs):
         # Jumps may lead into the loops, and pet takes none right behind a label.
         return start, end
     beside = [construct.offset for construct in constructs]
@@ -57,6 +58,32 @@ def loops_alone(facts: SourceFacts, start: int, end: int, place: Place) -> tuple
         # Some of the loops are in a block of their own.
         return start, end
     return first, last
+
+
+def loops_beside(facts: SourceFacts, refused: int | None, place: Place) -> tuple[int, int] | None:
+    """The first loops of the function in which everything can be modelled, where a call in a loop cannot.
+
+    ``refused`` is the line of what can't be modelled. None where that is no call in a loop, or where no loops are left.
+    """
+    start, end = facts.function.extent[1:]
+    calls = [each for each in facts.constructs if each.kind == "call" and place.line(each.offset) == refused]
+    outermost = _outermost(facts, start, end)
+    if any(each.kind in _JUMPS for each in facts.constructs):
+        return None
+    if not any(loop.offset <= each.offset < loop.end for each in calls for loop in outermost):
+        return None
+    text = without_comments(place.text)
+    first, last = -1, -1
+    for loop in outermost:
+        alone = not any(loop.offset <= each.offset < loop.end for each in facts.constructs)
+        # What stands between loops belongs to the region, but no block's beginning or end.
+        between = any(last <= each.offset < loop.offset for each in facts.constructs)
+        apart = first >= 0 and (between or re.search(r"[{}]", text[last : loop.offset]) is not None)
+        if first >= 0 and (apart or not alone):
+            break
+        if alone:
+            first, last = (loop.offset if first < 0 else first), _behind(loop, place)
+    return (first, last) if {first, last} <= set(facts.shown.origins) else None
 
 
 def _outermost(facts: SourceFacts, start: int, end: int) -> list[Branch]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,8 +11,10 @@ from polydl.c_tokens import TokenKind, tokens
 from polydl.frontend.source import without_comments
 
 _DEFINITION = re.compile(
-    r"^[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)(?:\([^)]*\))?(?P<body>(?:[^\\\n]|\\\r?\n|\\.)*)", re.MULTILINE
+    r"^[ \t]*#[ \t]*define[ \t]+(?P<name>\w+)(?:\((?P<parameters>[^)]*)\))?(?P<body>(?:[^\\\n]|\\\r?\n|\\.)*)",
+    re.MULTILINE,
 )
+_UNDEFINED = re.compile(r"^[ \t]*#[ \t]*undef[ \t]+(\w+)", re.MULTILINE)
 # Without others inside of them.
 _PARENTHESES = re.compile(r"\([^()]*\)")
 # At most one, which may be put together.
@@ -27,6 +30,8 @@ class MacroDefinition:
     start: int
     #: what stands behind the name and its parameters
     body: str
+    #: their names; None where no parentheses follow the name
+    parameters: tuple[str, ...] | None
 
     @property
     def is_operand(self) -> bool:
@@ -58,7 +63,20 @@ class MacroDefinition:
 
 def macro_definitions(text: str) -> list[MacroDefinition]:
     """All definitions in the order of the text."""
-    return [MacroDefinition(each["name"], each.start("body"), each["body"]) for each in _DEFINITION.finditer(text)]
+    return [
+        MacroDefinition(each["name"], each.start("body"), each["body"], _parameters(each["parameters"]))
+        for each in _DEFINITION.finditer(text)
+    ]
+
+
+def _parameters(written: str | None) -> tuple[str, ...] | None:
+    return None if written is None else tuple(each.strip() for each in written.split(",") if each.strip())
+
+
+def hold_throughout(names: set[str], definitions: list[MacroDefinition], text: str) -> bool:
+    """Whether each of these macros has one definition of the ``text``, which nothing there takes back."""
+    times = Counter(each.name for each in definitions)
+    return all(times[name] == 1 for name in names) and names.isdisjoint(_UNDEFINED.findall(text))
 
 
 def reachable(names: set[str], definitions: list[MacroDefinition]) -> set[str]:

@@ -24,7 +24,7 @@ from polydl.frontend.facts import SourceFacts
 from polydl.frontend.feature_macros import feature_macros
 from polydl.frontend.includes import check_includes
 from polydl.frontend.languages import named
-from polydl.frontend.loops_alone import loops_alone
+from polydl.frontend.loops_alone import loops_alone, loops_beside
 from polydl.frontend.model import SHIFT, Model, build, infeasible
 from polydl.frontend.passes import ReadingJob, clang_pass, no_room, pet_pass
 from polydl.frontend.pet_library import PetLibrary, find_pet_library
@@ -153,12 +153,39 @@ def _temporary_folder() -> Iterator[Path]:
 def _model(
     job: ReadingJob, facts: SourceFacts, library: PetLibrary, place: Place, annotations: Sequence[Annotation]
 ) -> Model:
-    facts, scop = _with_loops_alone(job, facts, _detected(job, facts, library, place), library, place)
+    """The model of the region, or, where pet is to detect it and a call in a loop can't be modelled, of other loops."""
+    try:
+        return _model_of(job, facts, library, place, annotations)
+    except UnsupportedConstructError as error:
+        beside = loops_beside(facts, error.line, place) if facts.region is None else None
+        if beside is None:
+            raise
+        try:
+            return _model_of(job, facts, library, place, annotations, beside)
+        except UnsupportedConstructError:
+            raise error from None
+
+
+def _model_of(
+    job: ReadingJob,
+    facts: SourceFacts,
+    library: PetLibrary,
+    place: Place,
+    annotations: Sequence[Annotation],
+    region: tuple[int, int] | None = None,
+) -> Model:
+    """The model of a ``region`` of the original text, or of the one that is marked or detected."""
+
+    def read(facts: SourceFacts) -> tuple[SourceFacts, dict[str, Any]]:
+        if region is not None:
+            facts = _with_region(facts, region)
+        return _with_loops_alone(job, facts, _detected(job, facts, library, place), library, place)
+
+    facts, scop = read(facts)
     shift = 0
     if infeasible(scop):
         shift = SHIFT
-        facts = clang_pass(job, shift)
-        facts, scop = _with_loops_alone(job, facts, _detected(job, facts, library, place), library, place)
+        facts, scop = read(clang_pass(job, shift))
     return build(scop, facts, place, annotations, shift)
 
 
@@ -177,7 +204,7 @@ def _with_loops_alone(
         return facts, scop
     checks.check_whole_loops(facts, first, last, place)
     checks.check_constructs(facts, first, last, place)
-    marked = replace(facts, region=(first, last), shown=_marked(facts.shown, first, last))
+    marked = _with_region(facts, (first, last))
     return marked, pet_pass(job, marked, library)
 
 
@@ -200,15 +227,17 @@ def _detected(job: ReadingJob, facts: SourceFacts, library: PetLibrary, place: P
     region = (first.offset, first.end)
     checks.check_constructs(facts, *region, place)
     check_team(facts, *region, place)
-    pet_pass(job, replace(facts, region=region, shown=_marked(facts.shown, *region)), library)
+    pet_pass(job, _with_region(facts, region), library)
     raise unexplained
 
 
-def _marked(shown: EditedText, start: int, end: int) -> EditedText:
-    """``shown`` with pragmas around ``[start, end)`` of the original text."""
-    first = shown.origins.index(start)
-    last = len(shown.origins) - 1 - shown.origins[::-1].index(end)
-    return shown.apply([Edit(first, first, "\n#pragma scop\n"), Edit(last, last, "\n#pragma endscop\n;\n")])
+def _with_region(facts: SourceFacts, region: tuple[int, int]) -> SourceFacts:
+    """The facts, shown with pragmas around a region of the original text."""
+    shown = facts.shown
+    first = shown.origins.index(region[0])
+    last = len(shown.origins) - 1 - shown.origins[::-1].index(region[1])
+    edits = [Edit(first, first, "\n#pragma scop\n"), Edit(last, last, "\n#pragma endscop\n;\n")]
+    return replace(facts, region=region, shown=shown.apply(edits))
 
 
 def _defines(defines: Mapping[str, str | int]) -> dict[str, str]:

@@ -63,6 +63,10 @@ _ALLOCATING = frozenset(("malloc", "calloc", "realloc", "aligned_alloc", "free")
 _MOVING = frozenset(("memcpy", "memmove", "memset"))
 _PASSED = "pass the memory as a parameter, or use an array with a size"
 _LOOPS_FOR_CALL = "write the loops that it stands for, or give them in #pragma polydl microkernel(LOOPS)"
+_THREADS = (
+    "write the loop over all iterations, such as for (int i = 0; i < n; ++i), with #pragma omp for where threads share "
+    "it; what is emitted starts threads itself"
+)
 _ROUND_LOOPS = "put #pragma scop and #pragma endscop round the loops alone"
 
 
@@ -72,6 +76,8 @@ def remedy_of(function: Any, main_file: str, in_loop: bool) -> str:
         return _PASSED
     if function.spelling in _MOVING:
         return "write the loop that it stands for"
+    if function.spelling.startswith("omp_"):
+        return _THREADS
     if conf.lib.clang_Location_isInSystemHeader(function.location):
         return "take it out of the loops" if in_loop else _ROUND_LOOPS
     definition = function.get_definition()

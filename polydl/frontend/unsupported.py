@@ -35,6 +35,7 @@ UNSUPPORTED = {
 }
 #: ``Construct.kind`` of some
 KINDS = {
+    CursorKind.CALL_EXPR: "call",
     CursorKind.GOTO_STMT: "goto",
     CursorKind.INDIRECT_GOTO_STMT: "goto",
     CursorKind.LABEL_STMT: "label",

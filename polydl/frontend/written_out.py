@@ -2,7 +2,8 @@
 
 ``x %= y``, ``x <<= y`` and ``x >>= y`` are plain assignments, ``sizeof`` and character constants are numbers, the block
 of ``do { ... } while (0)`` stands for itself, and so do the name of an array in parentheses, ``(a)[i]``, and what has a
-sign that changes nothing, ``+x``. Runs in the child process that holds libclang.
+sign that changes nothing, ``+x``. In such a block ``if (c) break;`` is the opposite condition for what follows. Runs in
+the child process that holds libclang.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ _COMPOUND = ("%=", "<<=", ">>=")
 _NUMBERS = (CursorKind.CHARACTER_LITERAL, CursorKind.CXX_UNARY_EXPR)
 _TRANSPARENT = (CursorKind.PAREN_EXPR, CursorKind.UNEXPOSED_EXPR)
 _JUMPS = (CursorKind.BREAK_STMT, CursorKind.CONTINUE_STMT)
+_LOOPS = (CursorKind.FOR_STMT, CursorKind.WHILE_STMT, CursorKind.DO_STMT, CursorKind.SWITCH_STMT)
 _BARE = re.compile(r"(?<![\w\])])[ \t]*(?P<open>\()[ \t]*\w+(?:[ \t]*\[[^][]*\])*[ \t]*(?P<close>\))(?=[ \t]*\[)")
 # The first character whose number may be negative.
 _SIGN = 128
@@ -181,13 +183,19 @@ def _character(constant: str) -> int | None:
 def _once(loop: Any, function: Any, text: str) -> Iterator[Edit]:
     """Without ``do`` and ``while (0)``, in the text or in the macro that the loop comes from."""
     body, condition = loop.get_children()
-    if integer_value(condition) != 0 or any(each.kind in _JUMPS for each in preorder(body)):
+    if integer_value(condition) != 0:
         return
     start, end = loop.extent.start.offset, loop.extent.end.offset
-    if text.startswith("do", start) and body.kind == CursorKind.COMPOUND_STMT:
-        if not re.match(r"\s*;\s*else\b", text[end:]):
-            yield Edit(start, start + 2, "  ")
-            yield Edit(body.extent.end.offset, end, "")
+    in_text = text.startswith("do", start) and body.kind == CursorKind.COMPOUND_STMT
+    if any(_jumps(body)):
+        if in_text:
+            yield from _under_the_opposite(body, text)
+        return
+    if in_text:
+        # Behind a block, a semicolon is a statement of its own, and an `else` would belong to nothing.
+        semicolon = re.match(r"\s*;(?=\s*else\b)", text[end:])
+        yield Edit(start, start + 2, "  ")
+        yield Edit(body.extent.end.offset, end + (semicolon.end() if semicolon is not None else 0), "")
         return
     name = _WORD.match(text, start)
     inside = text[function.extent.start.offset : function.extent.end.offset]
@@ -199,3 +207,42 @@ def _once(loop: Any, function: Any, text: str) -> Iterator[Edit]:
             do, end = definition.start + once.end("do"), definition.start + once.start("end")
             yield Edit(do - 2, do, "  ")
             yield Edit(end, definition.start + once.end("end"), "")
+
+
+def _jumps(statement: Any) -> Iterator[Any]:
+    """The jumps in a statement that end the loop around it, or its iteration, but not those of loops inside."""
+    if statement.kind in _JUMPS:
+        yield statement
+    elif statement.kind not in _LOOPS:
+        for child in statement.get_children():
+            yield from _jumps(child)
+
+
+def _under_the_opposite(body: Any, text: str) -> Iterator[Edit]:
+    """``if (c) break; x = y;`` as ``if (!(c)) { x = y; }``, up to the end of a block that runs once.
+
+    One inside of another condition is written so where nothing follows that.
+    """
+    statements = list(body.get_children())
+    for statement in statements:
+        jumps = list(_jumps(statement))
+        if not jumps:
+            continue
+        parts = list(statement.get_children()) if statement.kind == CursorKind.IF_STMT else []
+        start, end = statement.extent.start.offset, statement.extent.end.offset
+        opening = text.find("(", start)
+        closing = matching(text, opening)
+        if len(parts) != 2 or closing is None or text[start:opening].strip() != "if":
+            return
+        jump = re.fullmatch(r"\s*(?:(?:break|continue)|\{\s*(?:break|continue)\s*;\s*\})\s*", text[closing + 1 : end])
+        semicolon = re.match(r"\s*;", text[end:])
+        if jump is None and statement == statements[-1] and parts[1].kind == CursorKind.COMPOUND_STMT:
+            yield from _under_the_opposite(parts[1], text)
+        if jump is None or (semicolon is None and "{" not in jump[0]):
+            return
+        behind = end + semicolon.end() if semicolon is not None else end
+        last = body.extent.end.offset - 1
+        yield Edit(opening, opening, "(!")
+        yield Edit(closing + 1, behind, ") {")
+        yield Edit(last, last, "}")
+        return

@@ -1,9 +1,9 @@
-#define RAISE(x, v) do { if ((v) > (x)) (x) = (v); } while (0)
-void f(int a[64], const int b[64])
+#define RAISE(x, i, v) do { if ((v) > x##s[i]) x##s[i] = (v); } while (0)
+void f(int as[64], const int b[64])
 {
 #pragma scop
   for (int i = 0; i < 64; i++) {
-    RAISE(a[i], b[i] * 2);
+    RAISE(a, i, b[i] * 2);
   }
 #pragma endscop
 }

@@ -1,7 +1,7 @@
 void f(float a[16], const float b[16])
 {
 #pragma scop
-  for (int i = 0, j = 15; i < 16; i++, j--)
+  for (short i = 0, j = 15; i < 16; i++, j--)
     a[i] += b[j];
 #pragma endscop
 }

@@ -15,7 +15,6 @@ float expf(float) __attribute__((const));
 /* processor */
 static inline int polydl_min(int a, int b) { return a < b ? a : b; }
 #include <math.h>
-static float relu(float);
 static float silu(float);
 struct polydl_gemm1_operands { float *x0; const float *x1; float *x2; };
 static inline __attribute__((always_inline, unused)) void polydl_gemm1_finished(const float *sums, float *x0, const float *x1, float *x2, long rows)
@@ -23,7 +22,7 @@ static inline __attribute__((always_inline, unused)) void polydl_gemm1_finished(
   #pragma omp simd simdlen(16)
   for (long i = 0; i < rows; ++i) {
     float polydl_element = sums[i];
-    x0[i] = relu(polydl_element);
+    x0[i] = (polydl_element > 0) ? polydl_element : 0;
     x2[i] = silu(polydl_element);
   }
 }
@@ -137,7 +136,11 @@ static void polydl_gemm1_run(const float *a, const float *b, float *c, int last_
 /* for all processors */
 #include <math.h>
 
-static float silu(float x) { return x / (1.0f + expf(-x)); }
+static float silu(float x)
+{
+  const float weight = 1.0f + expf(-x);
+  return x / weight;
+}
 
 static inline float relu(float x) { return x > 0 ? x : 0; }
 /* for this one */

@@ -94,7 +94,11 @@ static void polydl_gemm1_run(const float *a, const float *b, float *c, int last_
 /* for all processors */
 #include <math.h>
 
-static float silu(float x) { return x / (1.0f + expf(-x)); }
+static float silu(float x)
+{
+  const float weight = 1.0f + expf(-x);
+  return x / weight;
+}
 
 static inline float relu(float x) { return x > 0 ? x : 0; }
 /* for this one */
@@ -120,7 +124,7 @@ static void layer(const float A[40][24], const float B[24][32], const float bias
     for (int i = 0; i <= 39; ++i) {
       #pragma omp simd simdlen(16)
       for (int j = 0; j <= 31; ++j) {
-        C[i][j] = relu(s_of[i][j]);
+        C[i][j] = (s_of[i][j] > 0) ? s_of[i][j] : 0;
         D[i][j] = silu(s_of[i][j]);
       }
     }

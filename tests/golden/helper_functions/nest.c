@@ -1,6 +1,10 @@
 #include <math.h>
 
-static float silu(float x) { return x / (1.0f + expf(-x)); }
+static float silu(float x)
+{
+  const float weight = 1.0f + expf(-x);
+  return x / weight;
+}
 
 static inline float relu(float x) { return x > 0 ? x : 0; }
 
