@@ -89,26 +89,6 @@ void two(float a[100], float b[100], float c[100]) {
 """
 
 
-BLOCKED = """\
-void blocked(float a[40], float b[40]) {
-  for (int ii = 0; ii < 40; ii += 8)
-    for (int i = ii; i < ii + 8; i++)
-      a[i] = b[i] * 2.0f;
-}
-"""
-
-
-def test_loops_that_cut_others_into_blocks_are_named(polydl: Any, tmp_path: Path) -> None:
-    path = tmp_path / "blocked.c"
-    path.write_text(BLOCKED)
-    shown = polydl("parse", str(path))
-    assert shown.status == 0
-    assert f"{path}: loops over ii cut those over i into blocks" in shown.err
-    plain = BLOCKED.replace("  for (int ii = 0; ii < 40; ii += 8)\n", "").replace("i = ii; i < ii + 8", "i = 0; i < 40")
-    path.write_text(plain)
-    assert "into blocks" not in polydl("parse", str(path)).err
-
-
 def test_loops_beside_the_region_that_was_found_are_named(polydl: Any, tmp_path: Path) -> None:
     path = tmp_path / "two.c"
     path.write_text(TWO)

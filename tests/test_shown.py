@@ -6,6 +6,7 @@ import copy
 import os
 import subprocess
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -152,7 +153,7 @@ def test_a_table_says_why_a_longer_time_can_have_the_higher_speed_up(verbose: bo
     document = run_document()
     assert note not in answer_text(document, verbose=verbose)
     first, second = sorted(
-        (each for each in document["candidates"] if each["status"] == "ok"), key=lambda each: each["seconds_median"]
+        (each for each in document["candidates"] if each["status"] == "ok"), key=itemgetter("seconds_median")
     )[:2]
     second["speedup"] = first["speedup"] + 0.004
     assert (note in answer_text(document, verbose=verbose)) == (f"{second['speedup']:.2f}" > f"{first['speedup']:.2f}")

@@ -15,26 +15,11 @@ if TYPE_CHECKING:
 def read(source: Source, init: str = "") -> Scop:
     """The nest that a command's options name, with a warning of loops beside it where the file marks none.
 
-    Another warning is of loops that cut it into blocks. It isn't that of ``init``, which fills the arrays. Raises the
-    errors of ``Source.parse``.
+    It isn't that of ``init``, which fills the arrays. Raises the errors of ``Source.parse``.
     """
     scop = source.parse(init)
     warn_of_loops(scop.file, scop.left_out)
-    _warn_of_blocks(scop)
     return scop
-
-
-def _warn_of_blocks(scop: Scop) -> None:
-    """Say which loops hide a product from matchers, where the source has blocks of its own."""
-    from polydl.frontend.blocked import blocking_loops
-
-    pairs = blocking_loops(scop)
-    if pairs:
-        outer, inner = (", ".join(dict.fromkeys(names)) for names in zip(*pairs, strict=True))
-        warn(
-            f"{scop.file}: loops over {outer} cut those over {inner} into blocks, in which no matrix product is found; "
-            f"write the nest with {inner} alone, over their whole ranges: polydl searches for blocks itself"
-        )
 
 
 def warn_of_loops(file: str, left_out: Sequence[int]) -> None:

@@ -43,7 +43,7 @@ def measured_table(document: Mapping[str, Any]) -> str:
 def order_note(candidates: Sequence[Mapping[str, Any]]) -> str:
     """A line below a table of candidates where one with a longer time has the higher speed-up; else nothing."""
     ok = [each for each in candidates if each["status"] == "ok" and each["speedup"] is not None]
-    ordered = sorted(ok, key=lambda each: (each["seconds_median"], -each["speedup"]))
+    ordered = sorted(ok, key=lambda one: (one["seconds_median"], -one["speedup"]))
     speedups = [f"{each['speedup']:.2f}" for each in ordered]
     if all(float(faster) >= float(slower) for faster, slower in pairwise(speedups)):
         return ""
