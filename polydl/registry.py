@@ -67,6 +67,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "cut_triangle": "polydl.variants.rewrites.cut_triangle:CUT_TRIANGLE",
         "split_index_set": "polydl.variants.rewrites.split_index_set:SPLIT_INDEX_SET",
         "reschedule": "polydl.variants.rewrites.reschedule:RESCHEDULE",
+        "pivot_blocks": "polydl.variants.rewrites.pivot_blocks:PIVOT_BLOCKS",
     },
     "strategies": {
         "ranked": "polydl.variants.search.ranked:RANKED",

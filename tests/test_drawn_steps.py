@@ -62,7 +62,27 @@ void f(float y[4][3][5], const float x[4][3][5]) {
 #pragma endscop
 }
 """
+TILES = """
+void f(float c[12][12], float a[12][12], float b[12][12]) {
+#pragma scop
+  for (int ii = 0; ii < 12; ii += 5)
+    for (int k = 0; k < 12; k++) {
+      for (int i = ii; i < 12; i++) if (i < ii + 5) for (int j = 0; j < 12; j++) c[i][j] += a[i][k] * b[k][j];
+    }
+#pragma endscop
+}
+"""
+PATHS = """
+void f(int path[13][13]) {
+#pragma scop
+  for (int k = 0; k < 13; k++) for (int i = 0; i < 13; i++) for (int j = 0; j < 13; j++)
+    path[i][j] = path[i][j] < path[i][k] + path[k][j] ? path[i][j] : path[i][k] + path[k][j];
+#pragma endscop
+}
+"""
 NESTS = {
+    "paths": PATHS,
+    "tiles": TILES,
     "small images": SMALL_IMAGES,
     "quantized": QUANTIZED,
     "product": PRODUCT,

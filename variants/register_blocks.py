@@ -29,13 +29,17 @@ from polydl.ir.statement import Access, Statement
 from polydl.machine import Machine
 from polydl.plan.register_blocks import register_block
 from polydl.plan.tile import MOST_INSTANCES, MOST_UNROLLED
+from polydl.poly.domains import bounded_from_outside, independent_loops
 from polydl.poly.legality import Directions, order_is_legal, parallel_is_legal
 from polydl.poly.nests import Nest
 from polydl.poly.reductions import moves
 
+# All are written out: filters have up to 7 by 7 taps.
 MOST_TERMS = 64
+# Wide, and then few: these cycles say nothing of what comes from beyond the first-level cache.
 SLACK = 1.35
 BLOCKS_KEPT = 6
+# A single term needs no register from one to the next.
 _FEWEST_TERMS = 2
 # Iterations of a loop over outputs to try beside those that divide it.
 _SIZES = (4, 6, 8)
@@ -71,7 +75,9 @@ def register_blocks(
 ) -> tuple[RegisterBlock, ...]:
     """Blocks worth trying, the cheapest first; none for other nests. ``extents`` gives iterations by iterator."""
     statement = scop.statement(nest.statements[0])
-    if len(nest.statements) > 1 or nest.call is not None or nest.transform is not None or statement.box is None:
+    if len(nest.statements) > 1 or nest.call is not None or nest.transform is not None:
+        return ()
+    if statement.box is None and not bounded_from_outside(statement, nest.depth):
         return ()
     [target] = statement.writes
     own = [access for access in statement.reads if access.array == target.array]
@@ -85,7 +91,7 @@ def register_blocks(
     vectors = [loop for loop in outputs if scop.stride(target, loop) == 1]
     count = prod(extents[loop] for loop in terms)
     few = _FEWEST_TERMS <= count <= MOST_TERMS and all(extents[loop] <= MOST_UNROLLED for loop in terms)
-    if not few or len(vectors) != 1:
+    if not few or len(vectors) != 1 or not independent_loops(statement).keys() >= {*terms}:
         return ()
     [vector] = vectors
     elements = machine.vector_elements(scop.array(target.array).element_bytes)

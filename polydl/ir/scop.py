@@ -199,7 +199,8 @@ class Scop:
     shared: tuple[SharedLoops, ...] = ()
     #: tile transforms that rewrites put in
     transform_calls: tuple[TransformCall, ...] = ()
-    #: statements whose loops are skewed, as they would be without: what working sets and costs are estimated from
+    #: statements whose loops bound each other, as boxes of as many instances (those of skewed loops, as they would be
+    #: without): what working sets and costs are estimated from
     unskewed: tuple[Statement, ...] = ()
     #: arrays and scalars of its parameters and globals that hold the same at every call, as the user says
     constants: tuple[str, ...] = ()

@@ -37,6 +37,22 @@ def _independent(domain: str) -> tuple[tuple[int, tuple[int, int]], ...]:
     return tuple(ranges)
 
 
+def bounded_from_outside(statement: Statement, depth: int) -> bool:
+    """Whether the loops from ``depth`` on don't bound each other: those outside of them alone say where they end."""
+    return statement.box is not None or _bounded_from_outside(statement.domain, depth)
+
+
+@lru_cache(maxsize=1024)
+def _bounded_from_outside(domain: str, depth: int) -> bool:
+    points = isl.Set(domain)
+    end = points.dim(isl.dim_type.set)
+    product = isl.Set.universe(points.get_space())
+    for place in range(depth, end):
+        alone = points.eliminate(isl.dim_type.set, place + 1, end - place - 1)
+        product = product.intersect(alone.eliminate(isl.dim_type.set, depth, place - depth))
+    return product.is_subset(points)
+
+
 def sums_run_alike(statement: Statement, loops: Sequence[int]) -> bool:
     """Whether each of ``loops`` (iterators) that reduces is independent, so that it always runs over the same range."""
     independent = independent_loops(statement)

@@ -29,11 +29,11 @@ from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Statement
 from polydl.ir.variant import RewriteStep, StatementName
 from polydl.match.product import PointProduct, float_forms
+from polydl.plan.bilinear_rounding import Bilinear, error_factor
 from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.accesses import visits_once
-from polydl.plan.bilinear_rounding import Bilinear, error_factor
 from polydl.variants.rewrites.split import Blocked, Split, block_of, extents_of
 from polydl.variants.rewrites.transform_domain import (
     OperandPoints,

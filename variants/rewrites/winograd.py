@@ -27,16 +27,16 @@ from polydl.ir.variant import RewriteStep, StatementName
 from polydl.machine import LIMITS, Machine
 from polydl.match.alignment import loops_alike
 from polydl.match.convolution import ConvolutionMatch, convolution
+from polydl.plan.bilinear_rounding import Bilinear, error_factor
+from polydl.plan.toom_cook import MOST_POINTS, toom_cook
 from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Phase, Proposal, Request
 from polydl.variants.rewrites.accesses import visits_once
-from polydl.plan.bilinear_rounding import Bilinear, error_factor
 from polydl.variants.rewrites.dimensions import after as after_dimensions
 from polydl.variants.rewrites.dimensions import dimension_steps
 from polydl.variants.rewrites.fuse import Fuse
 from polydl.variants.rewrites.split import Blocked, block_of, extents_of, splits_of
-from polydl.plan.toom_cook import MOST_POINTS, toom_cook
 from polydl.variants.rewrites.transform_domain import Transform, arranged, attached_zeros, zeroing
 from polydl.variants.rewrites.winograd_nests import WinogradNests
 from polydl.vector_functions import called

@@ -13,8 +13,8 @@ from polydl.ir.calls import AxisLimit, TileTransform
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.match.convolution import ConvolutionMatch
-from polydl.variants.rewrites.accesses import apart
 from polydl.plan.toom_cook import MOST_POINTS, toom_cook
+from polydl.variants.rewrites.accesses import apart
 from polydl.variants.rewrites.transform_domain import PointNests, Transform
 
 
