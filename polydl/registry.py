@@ -49,6 +49,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "coalesce_rows": "polydl.variants.rewrites.coalesce_rows:COALESCE_ROWS",
         "expand": "polydl.variants.rewrites.expand:EXPAND",
         "peel": "polydl.variants.rewrites.peel:PEEL",
+        "untile": "polydl.variants.rewrites.untile:UNTILE",
         "dimensions": "polydl.variants.rewrites.dimensions:DIMENSIONS",
         "coalesce": "polydl.variants.rewrites.coalesce:COALESCE",
         "split": "polydl.variants.rewrites.split:SPLIT",
