@@ -23,6 +23,8 @@ _PACKAGE = ("polydl", "variants", "microkernels", "ranking", "fusion")
 _SCHEMA = "docs/optimize.schema.json"
 #: The last rewrites and microkernels that were added, the latest first: the module of each, what it is, and the commit.
 ADDITIONS = {
+    "untile": ("untile", "nests without the tiles of the source", "d0c00fa0"),
+    "pivot_blocks": ("pivot_blocks", "loops over pivots in blocks", "0c5aa411"),
     "peel": ("peel", "one iteration of a loop apart", "16248477"),
     "coalesce_rows": ("coalesce_rows", "short rows as one, with a new phase of rewrites", "2250813a"),
     "zero_point": ("zero_point", "products of quantized numbers without their zero points", "06670fb"),
