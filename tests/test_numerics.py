@@ -29,11 +29,11 @@ from polydl.ir.numerics import (
 )
 from polydl.ir.variant import UseMicrokernel, Variant
 from polydl.plan.apply import apply
+from polydl.plan.bilinear_rounding import Bilinear, error_factor
 from polydl.plan.rewrite_steps import rewrite_of, rounding_of
 from polydl.plan.rewriting import rewritten
-from polydl.plan.bilinear_rounding import Bilinear, error_factor
-from polydl.variants.rewrites.strassen import matrices
 from polydl.plan.toom_cook import toom_cook
+from polydl.variants.rewrites.strassen import matrices
 from polydl.variants.rewrites.winograd import Winograd
 
 CONVOLUTION = """\

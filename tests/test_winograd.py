@@ -23,13 +23,13 @@ from polydl.machine import Machine
 from polydl.match.convolution import convolution
 from polydl.optimization.picks import picks
 from polydl.pipeline import SpaceOptions
+from polydl.plan.bilinear_rounding import Bilinear, error_factor
 from polydl.plan.linear_maps import operations
 from polydl.plan.rewriting import rewritten
+from polydl.plan.toom_cook import MOST_POINTS, toom_cook
 from polydl.ranking.cost_model import COST_MODEL
-from polydl.plan.bilinear_rounding import Bilinear, error_factor
 from polydl.variants.rewrites.pad import Pad
 from polydl.variants.rewrites.split import Split
-from polydl.plan.toom_cook import MOST_POINTS, toom_cook
 from polydl.variants.rewrites.winograd import Room, Winograd, winograd, winograd_choices
 
 ROOM = Room(near=1 << 20, filters=1 << 20, points=512 << 20)
