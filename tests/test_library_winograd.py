@@ -83,7 +83,7 @@ def test_what_is_transformed_is_small_enough_to_copy(tmp_path: Path, threads: in
     form, kernels = usual_candidates(nest, machine)
     assert form is not None
     ways = [each.blocking for each in kernels if each.blocking is not None and each.blocking.outputs]
-    assert len(ways) == (2 if threads == 1 else 6)
+    assert len(ways) == (4 if threads == 1 else 12)
     assert any(each.on_threads for each in ways) == (threads > 1)
     for each in ways:
         memory = [line for line in product_code(nest, form, (each,), machine).definitions() if "polydl_panel_" in line]

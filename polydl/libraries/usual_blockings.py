@@ -32,9 +32,9 @@ _BLOCKS_OF_TAPS = (4, 16)
 # Rows of images in such a tile, where the second level of cache doesn't hold all of them.
 _ROWS_OF_TAPS = 8
 # Pixels along a side of the tiles that have fewer products, and vectors of such tiles: transforms of filters are few
-# beside the products of so many.
+# beside the products of so many. With more of them, images of some more tiles need theirs once.
 _PIXELS_OF_TILES = (4, 2)
-_VECTORS_OF_TILES = 4
+_VECTORS_OF_TILES = (4, 6)
 # Register blocks of columns in a tile whose vectors run along k: enough that copies of A are few beside products.
 _COLUMNS_ALONG_TERMS = 32
 
@@ -229,9 +229,9 @@ def _of_winograd(machine: Machine, element_bytes: int, product: SymbolicProduct)
     _, second = cache_elements(machine, element_bytes)
     half = min(second // 2, most_copied(machine, element_bytes))
     blockings: list[Blocking] = []
-    for outputs in _PIXELS_OF_TILES:
+    for outputs, several in combinations(_PIXELS_OF_TILES, _VECTORS_OF_TILES):
         points = prod(outputs + taps - 1 for taps in conv.extents)
-        tiles = _VECTORS_OF_TILES * machine.vector_elements(element_bytes)
+        tiles = several * machine.vector_elements(element_bytes)
         vectors, columns = register_block(machine, element_bytes, tiles, 4096)
         filters = max(columns, half // points // tiles // columns * columns)
         channels = max(8, half // points // (tiles + filters) // 8 * 8)
