@@ -382,7 +382,7 @@ def is_physical(name: str, number: object) -> bool:
 
 
 # Rooms of the package in which numbers are explained where they stand.
-_EXPLAINED = ("model", "plan", "reuse", "codegen")
+_EXPLAINED = ("model", "plan", "reuse", "codegen", "libraries")
 
 
 def files_of(*inner: str) -> list[Path]:

@@ -18,6 +18,9 @@ from polydl.plan.apply import Applied
 Operand = Literal["a", "b"]
 #: The loops of a tile that move each operand that may be packed.
 MOVED_BY: dict[Operand, tuple[Role, Role]] = {"a": ("m", "k"), "b": ("k", "n")}
+#: Terms of tiles are a multiple of so many: fewer are little beside reading and writing the sums, and whole lines of
+#: memory begin and end with them.
+STEP_OF_TERMS = 64
 #: Registers that neither accumulate nor hold a column of A: for an element of B, and to spare.
 OTHER_REGISTERS = 2
 
@@ -180,6 +183,11 @@ def most_copied(machine: Machine, element_bytes: int) -> int:
     return machine.core.packed_tile_bytes // element_bytes
 
 
+def whole_terms(most: int) -> int:
+    """The terms in a tile that should have no more than ``most``: in steps, and never fewer than one of these."""
+    return max(STEP_OF_TERMS, most // STEP_OF_TERMS * STEP_OF_TERMS)
+
+
 def goto_tiles(
     machine: Machine, element_bytes: int, vectors: int, columns: int
 ) -> tuple[BlockingLoop, BlockingLoop, BlockingLoop]:
@@ -190,7 +198,7 @@ def goto_tiles(
     first, second = cache_elements(machine, element_bytes)
     most = min(second // 2, most_copied(machine, element_bytes))
     rows = vectors * machine.vector_elements(element_bytes)
-    k = max(64, first // 2 // max(rows, columns) // 64 * 64)
+    k = whole_terms(first // 2 // max(rows, columns))
     m = max(rows, most // k // rows * rows)
     n = max(columns, most // k // columns * columns)
     return BlockingLoop("m", m), BlockingLoop("n", n), BlockingLoop("k", k)

@@ -56,6 +56,7 @@ from polydl.pipeline import ProgressCallback, Stage, parse
 from polydl.records.store import directory_of
 from polydl.system.files import temporary_directory
 
+# As many as a person waits some minutes for; the options of these names take others.
 DEFAULT_SHAPES = 24
 DEFAULT_MAX_KERNELS = 10
 DEFAULT_MAX_SLOWDOWN = 1.10

@@ -10,6 +10,7 @@ from math import prod
 from polydl.libraries.blocking import (
     MOVED_BY,
     OTHER_REGISTERS,
+    STEP_OF_TERMS,
     Blocking,
     BlockingLoop,
     Operand,
@@ -18,6 +19,7 @@ from polydl.libraries.blocking import (
     largest_block,
     most_copied,
     register_block,
+    whole_terms,
 )
 from polydl.libraries.convolutions import symbolic_convolution
 from polydl.libraries.product import INNER, SymbolicProduct
@@ -107,11 +109,11 @@ def _of_second_level(machine: Machine, element_bytes: int) -> tuple[Blocking, ..
         columns = (registers - OTHER_REGISTERS) // vectors - 1
         rows = vectors * width
         m, few_columns = BlockingLoop("m", _BLOCKS_OF_ROWS * rows), BlockingLoop("n", _BLOCKS_OF_COLUMNS * columns)
-        k = max(64, most // max(m.size, few_columns.size) // 64 * 64)
+        k = whole_terms(most // max(m.size, few_columns.size))
         of_k = BlockingLoop("k", k)
         copied = (
             BlockingLoop("n", 2 * few_columns.size),
-            BlockingLoop("k", max(64, k // 4)),
+            BlockingLoop("k", max(STEP_OF_TERMS, k // 4)),
             BlockingLoop("m", m.size // 2),
         )
         blockings += [
@@ -214,7 +216,7 @@ def _long_terms(machine: Machine, element_bytes: int, rows: int) -> tuple[Blocki
     """A tile of few rows and of as many terms as half of the second level holds of them, if they may be copied."""
     _, second = cache_elements(machine, element_bytes)
     m = BlockingLoop("m", _BLOCKS_OF_ROWS * rows)
-    return m, BlockingLoop("k", max(64, min(second // 2, most_copied(machine, element_bytes)) // m.size // 64 * 64))
+    return m, BlockingLoop("k", whole_terms(min(second // 2, most_copied(machine, element_bytes)) // m.size))
 
 
 def _of_winograd(machine: Machine, element_bytes: int, product: SymbolicProduct) -> tuple[Blocking, ...]:
