@@ -155,7 +155,7 @@ def by_size(*cases: tuple[str, str, list[object]]) -> list[ParameterSet]:
         ("2026-12-01-polybench", "experiments.polybench", ["table", DATA / "polybench-pluto-zen5-after.json.xz"]),
         *(
             ("2026-12-01-polybench-xeon", "experiments.polybench", ["table", DATA / f"polybench-{name}-xeon.json.xz"])
-            for name in ("heat-3d", "fdtd-2d", "floyd-warshall")
+            for name in ("heat-3d", "fdtd-2d", "floyd-warshall", "stencils-2-threads")
         ),
         ("2026-12-01-operators", "experiments.polybench", ["table", DATA / "operators-zen5.json.xz"]),
         ("2026-12-01-c-files", "experiments.c_files", ["table", DATA / "pet-inputs.json"]),
