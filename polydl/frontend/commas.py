@@ -17,7 +17,7 @@ from clang.cindex import CursorKind, TypeKind
 
 from polydl.frontend.assignments import matching
 from polydl.frontend.function_reader import FunctionReader
-from polydl.frontend.loop_headers import comma_parts, step_of
+from polydl.frontend.loop_headers import HEADER_PARTS, comma_parts, step_of
 from polydl.frontend.row_pointers import inside as enclosed
 from polydl.frontend.source import Edit, without_comments
 from polydl.frontend.walk import assignment_of, key_of, preorder
@@ -34,8 +34,9 @@ _IN_FIRST_VALUES = (
     *(CursorKind.BINARY_OPERATOR, CursorKind.DECL_REF_EXPR, CursorKind.INTEGER_LITERAL, CursorKind.PAREN_EXPR),
     CursorKind.UNEXPOSED_EXPR,
 )
+# Of a header with commas: what it sets, and its steps.
+_FEWEST_PARTS = 3
 _CHANGES = ("write", "update", "address")
-_PARTS_OF_HEADERS = 3
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ def _with_one_counter(cursor: Any, reader: FunctionReader, text: str) -> Iterato
 def _loop(cursor: Any, text: str) -> _Loop | None:
     """A loop whose header sets variables alone, of which one counts, and steps no others; None for any other."""
     header = list(cursor.get_children())[:-1]
-    if len(header) != _PARTS_OF_HEADERS:
+    if len(header) != HEADER_PARTS:
         return None
     declares = header[0].kind == CursorKind.DECL_STMT
     parts = list(header[0].get_children()) if declares else comma_parts(header[0])
@@ -168,7 +169,7 @@ def _loop(cursor: Any, text: str) -> _Loop | None:
     kind = text[start : begins[0]]
     apart = [text[end:begin].strip() for end, begin in zip(ends, begins[1:], strict=False)]
     plain = re.fullmatch(r"[\w\s]+" if declares else "", kind) is not None and all(each == "," for each in apart)
-    if len(assignments) < len(parts) or len(parts) + len(steps) < _PARTS_OF_HEADERS or not plain:
+    if len(assignments) < len(parts) or len(parts) + len(steps) < _FEWEST_PARTS or not plain:
         return None
     firsts = []
     for (declaration, value), begin, end in zip(assignments, begins, ends, strict=True):
@@ -259,7 +260,3 @@ def _may_be_set_before(other: _First, loop: _Loop) -> bool:
     keys = {each.key for each in (loop.counter, *loop.others)}
     named = [each.referenced for first in (loop.counter, other) for each in preorder(first.value)]
     return keys.isdisjoint(key_of(each) for each in named if each is not None)
-
-
-def _written(cursor: Any, text: str) -> str:
-    return text[cursor.extent.start.offset : cursor.extent.end.offset]

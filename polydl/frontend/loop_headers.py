@@ -32,8 +32,8 @@ from polydl.frontend.walk import OF_VARIABLES, initializer_of, preorder
 _EVALUATED_INTEGER = 1  # of enum CXEvalResultKind
 _MIRRORED = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!="}
 _ADVANCING = (CursorKind.UNARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR, CursorKind.BINARY_OPERATOR)
-# Of a header that leaves none out.
-_PARTS = 3
+#: Of a header that leaves none out.
+HEADER_PARTS = 3
 _TRANSPARENT = (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR)
 
 
@@ -55,7 +55,7 @@ class Counting:
 
 def counting_of(header: Sequence[Any]) -> Counting | None:
     """How a loop counts, from its initialization, condition and step; None unless the step is a constant."""
-    if len(header) != _PARTS:
+    if len(header) != HEADER_PARTS:
         return None
     initial, condition, advance = header
     counter, first = _initialized(initial)
@@ -110,7 +110,7 @@ def problem_of(header: Sequence[Any]) -> tuple[Any, str, str] | None:
     if _is_uneven(advance):
         message = "the loop's step is no sum of its counter and a constant"
         return advance, message, "write a loop that advances by a constant: ++i or i += 2"
-    if counters and len(header) == _PARTS:
+    if counters and len(header) == HEADER_PARTS:
         compared = {child.spelling for child in preorder(header[1]) if child.kind == CursorKind.DECL_REF_EXPR}
         if counters[0].spelling not in compared:
             message = f"the loop's condition doesn't depend on its counter {counters[0].spelling}"
@@ -137,7 +137,7 @@ def remedy_of_comma(comma: Any, header: Sequence[Any], text: str) -> str:
         asked = {child.spelling for each in header[1:2] for child in preorder(each)}
         return in_place_of_counters(next((each for each in variables if each in asked), variables[0]))
     written = " and ".join(one_line(text[each.extent.start.offset : each.extent.end.offset]) for each in others)
-    if place == 0 and len(header) == _PARTS:
+    if place == 0 and len(header) == HEADER_PARTS:
         return f"write {written} in front of the loop"
     if place == len(header) - 1:
         return f"write {written} at the end of the loop's body"

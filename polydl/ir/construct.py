@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from math import prod
 
 from polydl.ir.affine import Affine, Box, box_extents
@@ -76,22 +76,24 @@ def zero_of(array: Array) -> Expression:
     return Expression("literal", {"float": "0.0f", "double": "0.0"}.get(array.element, "0"))
 
 
-def has_loops_alone(scop: Scop, statement: Statement) -> bool:
-    """Whether ``statement`` shares no loop: no other one has its first beta (the position of its outermost loop)."""
-    return sum(other.betas[0] == statement.betas[0] for other in scop.statements) == 1
+def has_loops_alone(scop: Scop, statement: Statement, place: int = 0) -> bool:
+    """Whether ``statement`` shares no loop from the one at ``place`` on: no other one has its betas up to that."""
+    prefix = statement.betas[: place + 1]
+    return sum(other.betas[: place + 1] == prefix for other in scop.statements) == 1
 
 
 def fresh_name(scop: Scop, name: str) -> str:
     """``name`` with as many underscores after it as it takes for no array and no loop of the scop to have it."""
-    taken = {array.name for array in scop.arrays} | {name for s in scop.statements for name in s.iterators}
-    while name in taken:
-        name += "_"
-    return name
+    return fresh(name, {array.name for array in scop.arrays} | {each for s in scop.statements for each in s.iterators})
 
 
 def fresh_statement_name(scop: Scop, name: str) -> str:
     """``name`` with as many underscores after it as it takes for no statement of the scop to have it."""
-    taken = {statement.name for statement in scop.statements}
+    return fresh(name, {statement.name for statement in scop.statements})
+
+
+def fresh(name: str, taken: Container[str]) -> str:
+    """``name`` with as many underscores after it as it takes to be none of those ``taken``."""
     while name in taken:
         name += "_"
     return name

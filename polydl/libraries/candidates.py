@@ -43,16 +43,15 @@ def usual_candidates(
     if product is not None:
         product = with_start(nest, product)
         product = replace(product, rows_apart=_rows_may_wait(nest, product, machine))
-    usual = usual_kernels(nest, product, machine)
-    if not fewer_products:
-        usual = tuple(each for each in usual if each.blocking is None or not each.blocking.outputs)
-    kernels = proved(nest, product, usual, machine)
+    kernels = proved(nest, product, usual_kernels(nest, product, machine, fewer_products=fewer_products), machine)
     if product is not None and not kernels:
         return None, proved(nest, None, usual_kernels(nest, None, machine), machine)
     return product, kernels
 
 
-def usual_kernels(nest: SymbolicNest, product: SymbolicProduct | None, machine: Machine) -> tuple[Kernel, ...]:
+def usual_kernels(
+    nest: SymbolicNest, product: SymbolicProduct | None, machine: Machine, *, fewer_products: bool = True
+) -> tuple[Kernel, ...]:
     """Kernels that only registers, caches and threads decide.
 
     Without a product these are the source's loops, distributed or as they share each other, on one thread or on all.
@@ -62,7 +61,7 @@ def usual_kernels(nest: SymbolicNest, product: SymbolicProduct | None, machine: 
         return tuple(
             replace(each, blocking=blocking)
             for blocking in usual_blockings(machine, element, product)
-            if not blocking.outputs or tiles_that_round_well(nest, product, blocking.outputs)
+            if not blocking.outputs or (fewer_products and tiles_that_round_well(nest, product, blocking.outputs))
             for each in _of_loops(nest, blocking.on_threads, product)
         )
     threads = (False, True) if machine.threads > 1 else (False,)
@@ -204,11 +203,11 @@ def product_code(
 ) -> ProductCode:
     """The C of some blockings for the registers and caches of a machine."""
     element = element_bytes(nest, product)
-    last = {}
-    if product.rows_apart:
-        last = {each: of_last_rows(machine, element, product, on_threads=each.on_threads) for each in blockings}
-    able = {each for each in blockings if each.along == "m" and not each.coalesced and not each.outputs}
-    apart = {each: dots for each, dots in last.items() if each in able and dots is not None}
+    apart = {}
+    for each in blockings if product.rows_apart else ():
+        dots = of_last_rows(machine, element, product, on_threads=each.on_threads)
+        if dots is not None and each.along == "m" and not each.coalesced and not each.outputs:
+            apart[each] = dots
     return ProductCode(machine.vector_bytes // element, blockings, product, machine.second_cache_bytes, apart)
 
 

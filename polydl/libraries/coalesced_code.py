@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from polydl.codegen.loop_ir import Assign, Body, Declare, Evaluate, Function, If, Node, Variable
-from polydl.codegen.values import Apply, Binary, Cast, Conditional, Element, Expr, Integer, Name, Unary, linear
+from polydl.codegen.values import Apply, Binary, Cast, Conditional, Element, Expr, Integer, Name, Unary, linear, plus
 from polydl.libraries.coalescing import Coalesced
+from polydl.libraries.panel_code import panel
 from polydl.libraries.tile_code import ELEMENT, added, below, constant, difference, times, vector_name
 
 _FUNCTION = "polydl_pack_coalesced"
@@ -63,18 +64,17 @@ def coalesced_copy_call(
     width: int,
     start: Expr,
     last: Expr,
-    to: str,
 ) -> Node:
-    """Copies the tile from ``low`` to ``high`` of the coalesced loops m and k to the array ``to``.
+    """Copies the tile from ``low`` to ``high`` of the coalesced loops m and k.
 
     ``start`` is where A begins for all of their iterations, ``last`` the address of the last element that is read. A
     register block has ``block`` rows, in vectors of ``width``.
     """
     sizes = [difference(high[role], low[role]) for role in ("m", "k")]
-    end = linear([(1, last)], 1)
+    end = plus(last, 1)
     trips = {f"trip_{role}": Name(role) for role in (*loops.rows, *loops.terms)}
     others = (trips.get(each.name, each) for each in _sizes(loops))
-    arguments = (*sizes, low["m"], low["k"], Integer(block), Integer(width), start, end, *others, Name(to))
+    arguments = (*sizes, low["m"], low["k"], Integer(block), Integer(width), start, end, *others, Name(panel("a")))
     return Evaluate(Apply(_FUNCTION, arguments))
 
 

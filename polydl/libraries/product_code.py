@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import cached_property, reduce
 from typing import Literal
 
 from polydl.bfloat16 import ELEMENT as BFLOAT16
@@ -17,7 +17,7 @@ from polydl.libraries import extents as sums
 from polydl.libraries.blocking import Blocking, Operand
 from polydl.libraries.coalesced_code import coalesced_copy, coalesced_copy_call
 from polydl.libraries.coalescing import Coalesced
-from polydl.libraries.convolutions import symbolic_convolution
+from polydl.libraries.convolutions import SymbolicConvolution, symbolic_convolution
 from polydl.libraries.dot_code import EVEN_ROWS, dot_blocks, dot_tile, dot_tile_name, in_register, lane_types
 from polydl.libraries.panel_code import SQUARE, WIDENED, copies, copy_call, panel, panel_memory, row_copy, row_copy_call
 from polydl.libraries.product import INNER, Role, SymbolicProduct
@@ -245,10 +245,15 @@ class ProductCode:
                 most[each].append(code.elements[each])
         return [panel_memory(name, max(elements)) for name, elements in most.items() if elements]
 
+    @cached_property
+    def _convolution(self) -> SymbolicConvolution | None:
+        """What the loops are to a convolution, if the product is one."""
+        return symbolic_convolution(self.product)
+
     def _winograd(self, blocking: Blocking) -> WinogradCode | None:
         """The C of a blocking with fewer products; None for another one."""
-        conv = symbolic_convolution(self.product) if blocking.outputs else None
-        if conv is None:
+        conv = self._convolution
+        if not blocking.outputs or conv is None:
             return None
         sizes = [blocking.innermost(role) for role in INNER]
         contiguous = self.product.a.strides["m"] == "1"
@@ -402,6 +407,6 @@ class ProductCode:
         coalesced = self._coalesced(blocking)
         if operand == "a" and coalesced is not None:
             last = added(Name("a"), *(times(plus(Name(role), -1), Name(f"a{role}")) for role in self.product.a.strides))
-            return coalesced_copy_call(coalesced, low, high, block, self.width, start, last, panel("a"))
+            return coalesced_copy_call(coalesced, low, high, block, self.width, start, last)
         stride_of_terms = self._stride_of_terms(blocking) if operand == "b" else Name("ak")
         return copy_call(operand, low, high, block, self.width, start, stride_of_terms)

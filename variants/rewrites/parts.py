@@ -8,7 +8,7 @@ from dataclasses import replace
 import islpy as isl
 
 from polydl.errors import IllegalVariantError
-from polydl.ir.construct import has_loops_alone
+from polydl.ir.construct import fresh, has_loops_alone
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.poly.counting import count
@@ -28,6 +28,12 @@ def require_apart(scop: Scop, statement: Statement) -> None:
         raise IllegalVariantError(f"{statement.name} computes with its loop counters")
 
 
+def require_own_loops(scop: Scop, statement: Statement) -> None:
+    """Raises IllegalVariantError for a statement whose loops are those of a marked call, or of a fusion."""
+    if scop.has_call(statement.name) or any(statement.name in group.statements for group in scop.shared):
+        raise IllegalVariantError(f"the loops of {statement.name} must stay as they are")
+
+
 def require_unjoined(scop: Scop, statement: Statement, loops: Iterable[int], known: Iterable[Dependence]) -> None:
     """Raises IllegalVariantError if a dependence leads to an instance with another value of one of the ``loops``."""
     for dependence in known:
@@ -42,10 +48,7 @@ def part_names(scop: Scop, name: str, number: int) -> list[str]:
     taken = {each.name for each in scop.statements}
     names = [name]
     for place in range(2, number + 1):
-        made = f"{name}_{place}"
-        while made in taken:
-            made += "_"
-        names.append(made)
+        names.append(fresh(f"{name}_{place}", taken))
     return names
 
 
@@ -59,15 +62,19 @@ def in_parts(scop: Scop, statement: Statement, parts: Sequence[Statement], depth
 
     The nests are those inside of the first ``depth`` loops around the statement, which all parts share.
     """
-    around, first = statement.betas[:depth], statement.betas[depth]
+    first = statement.betas[depth]
+    placed = [_at(part, depth, first + number) for number, part in enumerate(parts)]
     statements: list[Statement] = []
     for each in scop.statements:
-        if each.name == statement.name:
-            statements += [_at(part, depth, first + number) for number, part in enumerate(parts)]
-        else:
-            later = each.betas[:depth] == around and each.betas[depth] > first
-            statements.append(_at(each, depth, each.betas[depth] + len(parts) - 1) if later else each)
+        same = each.name == statement.name
+        statements += placed if same else [moved_on(each, statement, depth, len(parts) - 1)]
     return replace(scop, statements=tuple(statements))
+
+
+def moved_on(other: Statement, statement: Statement, depth: int, by: int) -> Statement:
+    """Another statement ``by`` places further on, if it comes later inside of the first ``depth`` loops around one."""
+    later = other.betas[:depth] == statement.betas[:depth] and other.betas[depth] > statement.betas[depth]
+    return _at(other, depth, other.betas[depth] + by) if later else other
 
 
 def _at(statement: Statement, depth: int, place: int) -> Statement:

@@ -17,6 +17,7 @@ import islpy as isl
 
 from polydl.errors import AnalysisError, IllegalVariantError
 from polydl.ir.affine import Affine
+from polydl.ir.construct import has_loops_alone
 from polydl.ir.families import LAYOUT
 from polydl.ir.numerics import EXACT, Rounding
 from polydl.ir.scop import Scop
@@ -28,7 +29,7 @@ from polydl.poly.dependences import Dependence
 from polydl.poly.iterations import in_one_iteration
 from polydl.poly.substitution import renamed
 from polydl.rewrite_contract import Phase, Proposal, Request
-from polydl.variants.rewrites.parts import in_parts, on_part, part_names
+from polydl.variants.rewrites.parts import in_parts, on_part, part_names, require_own_loops
 
 if TYPE_CHECKING:
     from random import Random
@@ -108,9 +109,8 @@ def peel(scop: Scop, step: Peel) -> Scop:
     place = statement.iterators.index(step.loop)
     if len(step.value) != place + 1:
         raise IllegalVariantError(f"an iteration of `{step.loop}` has a factor for each loop around it, and a constant")
-    if scop.has_call(statement.name) or any(statement.name in group.statements for group in scop.shared):
-        raise IllegalVariantError(f"the loops of {statement.name} must stay as they are")
-    if not _is_alone(scop, statement, place):
+    require_own_loops(scop, statement)
+    if not has_loops_alone(scop, statement, place):
         raise IllegalVariantError(f"{statement.name} shares the loop `{step.loop}`")
     domains = [each for each in _domains(scop, statement, place, step.value) if not each.is_empty()]
     if len(domains) < 2:
@@ -118,12 +118,6 @@ def peel(scop: Scop, step: Peel) -> Scop:
     names = part_names(scop, statement.name, len(domains))
     parts = [renamed(on_part(statement, domain), name) for name, domain in zip(names, domains, strict=True)]
     return in_parts(scop, statement, parts, place)
-
-
-def _is_alone(scop: Scop, statement: Statement, place: int) -> bool:
-    """Whether a statement has one of its loops to itself."""
-    prefix = statement.betas[: place + 1]
-    return sum(other.betas[: place + 1] == prefix for other in scop.statements) == 1
 
 
 @limited
@@ -145,7 +139,7 @@ def _step(scop: Scop, statement: Statement, known: Sequence[Dependence], reassoc
     if len(statement.writes) != 1 or statement.writes[0].subscripts is None:
         return None
     place = next((p for p in range(statement.depth) if abs(scop.stride(statement.writes[0], p)) == 1), None)
-    if place is None or scop.has_call(statement.name) or not _is_alone(scop, statement, place):
+    if place is None or scop.has_call(statement.name) or not has_loops_alone(scop, statement, place):
         return None
     others = [p for p in range(statement.depth) if p != place]
     relations = [

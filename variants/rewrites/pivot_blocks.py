@@ -28,6 +28,7 @@ from polydl.poly.dependences import Dependence
 from polydl.poly.legality import in_words
 from polydl.poly.schedules import original_schedule, schedule_length, time_map
 from polydl.rewrite_contract import Phase, Proposal, Request
+from polydl.variants.rewrites.parts import moved_on
 from polydl.variants.rewrites.pivot_parts import PivotPart, PivotParts
 from polydl.variants.rewrites.pivots import pivots_of
 
@@ -140,14 +141,8 @@ def pivot_blocks(scop: Scop, step: PivotBlocks, known: Sequence[Dependence]) -> 
     parts, arrays = blocks.parts, blocks.arrays
     place = pivots.place
     further = max(part.statement.betas[place] for part in parts) - statement.betas[place]
-    statements = [
-        replace(each, betas=(*each.betas[:place], each.betas[place] + further, *each.betas[place + 1 :]))
-        if each.betas[:place] == statement.betas[:place] and each.betas[place] > statement.betas[place]
-        else each
-        for each in scop.statements
-        if each.name != statement.name
-    ]
-    statements += [part.statement for part in parts]
+    others = [moved_on(each, statement, place, further) for each in scop.statements if each.name != statement.name]
+    statements = [*others, *(part.statement for part in parts)]
     made = replace(
         scop,
         statements=tuple(sorted(statements, key=lambda statement: statement.betas)),

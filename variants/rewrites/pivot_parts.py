@@ -10,9 +10,9 @@ from math import prod
 import islpy as isl
 
 from polydl.ir.affine import Affine, Box, composed, iterator_form
-from polydl.ir.construct import assignment, fresh_name, make_access, make_statement
+from polydl.ir.construct import assignment, fresh, fresh_name, make_access, make_domain, make_statement
 from polydl.ir.scop import Array, Scop
-from polydl.ir.statement import Access, Expression, Statement
+from polydl.ir.statement import Expression, Statement
 from polydl.poly.boxes import bounding_box
 from polydl.poly.substitution import change_of_iterators
 from polydl.variants.rewrites.pivots import Pivots
@@ -265,13 +265,9 @@ class PivotParts:
         last = self._pivots.contiguous not in loops
         extents = [self._pivots.extent(loop) for loop in loops]
         whole = self._pivots.array
-        name = f"{whole.name}_{'after' if late else 'before'}"
-        while name in self._arrays:
-            name += "_"
+        name = fresh(f"{whole.name}_{'after' if late else 'before'}", self._arrays)
         self._arrays.add(name)
-        statement = f"copy_{name}"
-        while statement in self._taken:
-            statement += "_"
+        statement = fresh(f"copy_{name}", self._taken)
         self._taken.add(statement)
         shape = (*extents, self._size) if last else (self._size, *extents)
         array = Array(name, whole.element, whole.element_bytes, shape, "local")
@@ -358,14 +354,15 @@ class PivotParts:
                 array, forms = copy.array.name, self._elements(copy, steps, place.old)
                 copies[access.reference] = copy.name, self._copied_at(head, place, copy, steps)
             modelled.append(make_access(name, iterators, ranges, access.reference, array, access.kind, forms))
-            accesses.append(_on(modelled[-1], head, iterators, domain))
+            relation = isl.Map(modelled[-1].index).intersect_domain(domain)
+            accesses.append(replace(modelled[-1], relation=str(relation)))
         flat = make_statement(
             name, iterators, ranges, tuple(modelled), source.body,
             origin=source.origin, betas=place.betas, line=source.line, text=source.text,
         )  # fmt: skip
         flat = replace(flat, instances=max(1, instances))
         box = bounding_box(domain) if instances else ranges
-        whole = isl.Set(f"{{ {head} : {_between(iterators, box)} }}")
+        whole = isl.Set(make_domain(name, iterators, box))
         statement = replace(
             flat,
             domain=str(domain),
@@ -412,14 +409,3 @@ class PivotParts:
         around = [*self._source.iterators[: self._loop], self._block]
         values = [*around, steps.text(place.iterators), *(place.old[loop].text(place.iterators) for loop in copy.loops)]
         return f"{{ {head} -> {copy.name}[{', '.join(values)}] }}"
-
-
-def _between(iterators: Sequence[str], box: Box) -> str:
-    return " and ".join(f"{low} <= {name} <= {high}" for name, (low, high) in zip(iterators, box, strict=True))
-
-
-def _on(access: Access, head: str, iterators: Sequence[str], domain: isl.Set) -> Access:
-    """The access on another domain than a box."""
-    elements = ", ".join(form.text(iterators) for form in access.subscripts or ())
-    relation = isl.Map(f"{{ {head} -> {access.array}[{elements}] }}").intersect_domain(domain)
-    return replace(access, relation=str(relation))

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Affine, Box
+from polydl.ir.construct import has_loops_alone
 from polydl.ir.scop import Array, Scop
 from polydl.ir.statement import Statement
+from polydl.variants.rewrites.parts import require_own_loops
 
 
 @dataclass(frozen=True)
@@ -45,11 +47,9 @@ def pivots_of(scop: Scop, statement: Statement, place: int) -> Pivots:
     and every read of that array is of the instance's own element or of one with the pivot in place of some loops.
     """
     name = statement.name
-    prefix = statement.betas[: place + 1]
-    if sum(other.betas[: place + 1] == prefix for other in scop.statements) > 1:
+    if not has_loops_alone(scop, statement, place):
         raise IllegalVariantError(f"{name} shares the loop `{statement.iterators[place]}`")
-    if scop.has_call(name) or any(name in group.statements for group in scop.shared):
-        raise IllegalVariantError(f"the loops of {name} must stay as they are")
+    require_own_loops(scop, statement)
     if statement.box is None or -1 in statement.directions:
         raise IllegalVariantError(f"the loops of {name} are not rectangular, or run backwards")
     if any(node.kind == "affine" for node in statement.body.walk()):

@@ -25,11 +25,13 @@ from polydl.ir.schedule import Loop, Schedule
 from polydl.ir.scop import Scop
 from polydl.ir.statement import Statement
 from polydl.ir.variant import LoopName, RewriteStep, StatementName
+from polydl.poly.boxes import bounding_box
 from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
 from polydl.poly.legality import violations
 from polydl.poly.schedules import original_schedule
 from polydl.rewrite_contract import Phase, Proposal, Request
+from polydl.variants.rewrites.parts import require_own_loops
 
 if TYPE_CHECKING:
     from random import Random
@@ -123,8 +125,7 @@ def untile(scop: Scop, step: Untile, known: Sequence[Dependence]) -> Scop:
     statement = scop.statement(step.statement)
     if not step.loops or not set(step.loops) <= set(statement.iterators):
         raise IllegalVariantError(f"{statement.name} has no loops {list(step.loops)}")
-    if scop.has_call(statement.name) or any(statement.name in group.statements for group in scop.shared):
-        raise IllegalVariantError(f"the loops of {statement.name} must stay as they are")
+    require_own_loops(scop, statement)
     if any(access.subscripts is None for access in statement.accesses):
         raise IllegalVariantError(f"a subscript of {statement.name} is not affine")
     if any(node.kind == "affine" for node in statement.body.walk()):
@@ -156,11 +157,9 @@ def _box(statement: Statement, gone: Sequence[int]) -> Box:
     domain = isl.Set(statement.domain)
     for place in sorted(gone, reverse=True):
         domain = domain.project_out(_SET, place, 1)
-    depth = domain.dim(_SET)
-    bounds = [(domain.dim_min_val(place), domain.dim_max_val(place)) for place in range(depth)]
-    box = tuple((low.to_python(), high.to_python()) for low, high in bounds)
-    names = [f"i{place}" for place in range(depth)]
-    if depth == 0 or not isl.Set(make_domain("", names, box)).is_subset(domain.reset_tuple_id()):
+    box = bounding_box(domain)
+    names = [f"i{place}" for place in range(len(box))]
+    if not box or not isl.Set(make_domain("", names, box)).is_subset(domain.reset_tuple_id()):
         raise IllegalVariantError(f"the other loops of {statement.name} are not rectangular")
     return box
 
