@@ -47,7 +47,7 @@ def order_note(candidates: Sequence[Mapping[str, Any]]) -> str:
     speedups = [f"{each['speedup']:.2f}" for each in ordered]
     if all(float(faster) >= float(slower) for faster, slower in pairwise(speedups)):
         return ""
-    return "\n  medians are of all samples, speed-ups of equally many of each build: their orders may differ"
+    return "\n  orders may differ: medians of all samples, speed-ups of as many of each build"
 
 
 def baseline_text(document: Mapping[str, Any]) -> str:
