@@ -46,7 +46,8 @@ from polydl.ir.numerics import EXACT, FLUSHED, Rounding
 from polydl.machine.core import Core
 from polydl.machine.processors import WIDE_CORE
 from polydl.microkernels.amx_code import Writer
-from polydl.microkernels.amx_operands import FORMATS, SIDE, SPLIT_SHARE, cycles_of_a, padded
+from polydl.microkernels.amx_cycles import copies_of_a, copying_cycles
+from polydl.microkernels.amx_operands import FORMATS, SIDE, padded
 from polydl.microkernels.amx_site import NARROW, SETUP
 from polydl.microkernels.cpu_flags import cpu_flags
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
@@ -101,15 +102,9 @@ class Amx(Microkernel):
         FormulaConstants(
             ("tile_product_cycles", "tile_output_cycles", "tile_call_cycles", "tile_split_cycles"),
             ("float", "float"),
-            parts=(("tile_split_cycles", SPLIT_SHARE),),
         ),
-        FormulaConstants(("tile_copy_cycles",), (BFLOAT16, "float"), parts=(("tile_copy_cycles", SPLIT_SHARE),)),
-        FormulaConstants(
-            ("tile_transpose_cycles",),
-            (BFLOAT16, "float"),
-            row_by_row=True,
-            parts=(("tile_transpose_cycles", SPLIT_SHARE),),
-        ),
+        FormulaConstants(("tile_copy_cycles",), (BFLOAT16, "float")),
+        FormulaConstants(("tile_transpose_cycles",), (BFLOAT16, "float"), row_by_row=True),
     )
     #: The cores that the code is for.
     core: Core = WIDE_CORE
@@ -155,14 +150,11 @@ class Amx(Microkernel):
         along_m, along_n = -(-shape.m // SIDE), -(-shape.n * shape.rows // SIDE)
         kind, core = FORMATS[shape.element], self.core
         steps = shape.batch * shape.k // max(2, kind.step_of(shape.k))
-        split = cycles_of_a(shape, core)
-        if kind.parts > 1:
-            split += kind.cycles(core) * _elements_of_b(shape)
-        return (
-            core.tile_call_cycles
-            + along_m * along_n * (steps * kind.products * core.tile_product_cycles + core.tile_output_cycles)
-            + SPLIT_SHARE * split
-        )
+        products = along_m * along_n * (steps * kind.products * core.tile_product_cycles + core.tile_output_cycles)
+        return core.tile_call_cycles + products + copying_cycles(shape, products, core)
+
+    def kept_copies(self, shape: GemmShape) -> tuple[int, int]:
+        return copies_of_a(shape, self.core), 1
 
     def panel_rows(self, vector_elements: int) -> int:  # noqa: ARG002
         return 2 * SIDE
@@ -180,7 +172,7 @@ class Amx(Microkernel):
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:  # noqa: ARG002
         start = ""
         writer = Writer(site, self.core)
-        if site.again_a or writer.keeps_b:
+        if site.keeps_a or writer.keeps_b:
             # What was split in an earlier call of the function may have changed.
             start = (
                 f"#ifdef POLYDL_HAS_TILES\n    __atomic_add_fetch(&{site.prefix}_round, 1, __ATOMIC_RELAXED);\n#endif"

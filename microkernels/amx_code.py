@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from polydl.contracts import GemmSite
 from polydl.machine.core import Core
+from polydl.microkernels.amx_cycles import copies_of_a
 from polydl.microkernels.amx_operands import (
     FORMATS,
     SIDE,
@@ -12,7 +13,7 @@ from polydl.microkernels.amx_operands import (
     blocks_of,
     c_table,
     finished_blocks,
-    kept_bytes,
+    length_of_a,
     products_of_blocks,
 )
 from polydl.microkernels.amx_panels import panel_elements, panels_run, walks_panels
@@ -27,9 +28,6 @@ from polydl.microkernels.amx_site import (
     types_in_c,
 )
 
-# Copies of A that a thread keeps: each call looks through them one by one.
-_MOST_KEPT = 8
-
 
 class Writer:
     """Writes the C of one site, with the blocks of its calls and the buffers of a thread as a core's caches suggest."""
@@ -38,14 +36,14 @@ class Writer:
         self.site = site
         self.core = core
         self.calls = {index: blocks_of(site, shape, core) for index, shape in site.shapes()}
-        self.panels = all(walks_panels(site, call, core) for call in self.calls.values())
-        self.splits_all_a = site.again_a or self.panels
-        self.keeps_b = site.again_b and not self.panels
+        self.panels = all(walks_panels(call, core) for call in self.calls.values())
+        self.splits_all_a = site.keeps_a or self.panels
+        self.keeps_b = site.keeps_b and not self.panels
         self.slots = 1
         self.operands = operands_in_c(site)
-        longest = max(call.length_a(self.splits_all_a) for call in self.calls.values())
-        if site.again_a:
-            self.slots = max(1, min(_MOST_KEPT, kept_bytes(core) // (2 * longest)))
+        longest = max(length_of_a(call.shape, self.splits_all_a) for call in self.calls.values())
+        if site.keeps_a:
+            self.slots = min(copies_of_a(call.shape, core) for call in self.calls.values())
         self.format = FORMATS[site.element]
         self.splits_in_passing = self.format.parts > 1 and not self.splits_all_a and site.stride_am == 1
         if self.splits_in_passing:
@@ -53,7 +51,9 @@ class Writer:
         # The type of what is loaded of B.
         self.part_b = site.type_b if self.format.parts == 1 else "unsigned short"
         parts = self.format.parts
-        lengths = (2 * panel_elements(c) if self.panels else parts * c.columns.length for c in self.calls.values())
+        lengths = (
+            2 * panel_elements(c.shape) if self.panels else parts * c.columns.length for c in self.calls.values()
+        )
         self.longest = longest, max(lengths)
 
     def text(self) -> str:
@@ -80,9 +80,9 @@ class Writer:
         prefix = self.site.prefix
         held = f"static _Thread_local struct {{ const {self.site.element} *from; long count, round; int shape; }}"
         lines = []
-        if self.site.again_a or self.keeps_b:
+        if self.site.keeps_a or self.keeps_b:
             lines.append(f"static long {prefix}_round = 1;")
-        if self.site.again_a:
+        if self.site.keeps_a:
             lines.append(f"{held} {prefix}_held_a[{self.slots}];")
             lines.append(f"static _Thread_local int {prefix}_next_a;")
         if self.keeps_b and self.longest[1]:
@@ -142,7 +142,7 @@ class Writer:
         prefix = self.site.prefix
         held, side = f"{prefix}_held_a", 2 * SIDE
         find = ["  const int slot = 0;"]
-        if self.site.again_a:
+        if self.site.keeps_a:
             find = [
                 f"  for (int slot = 0; slot < {self.slots}; ++slot)",
                 f"    if ({self._is_held(f'{held}[slot]', 'a', number)})",
@@ -169,7 +169,7 @@ class Writer:
         held, columns = f"{prefix}_held_b", call.columns
         plane = columns.length
         head = [f"static const {self.part_b} *{name}(const {site.type_b} *b, long count)", "{"]
-        if site.again_b:
+        if site.keeps_b:
             head += [
                 f"  if ({self._is_held(held, 'b', number)})",
                 f"    return {prefix}_parts_b;",
@@ -220,7 +220,7 @@ class Writer:
         starts = [start for row in columns.starts for start in row]
         # Two rows of a tile to be split with each step of k: those of two tiles, over all blocks.
         units = -(-2 * call.groups // len(entries)) if self.splits_in_passing else 0
-        parts_a = f"{name}_a(a, count)" if self.site.again_a else f"{prefix}_parts_a[0]"
+        parts_a = f"{name}_a(a, count)" if self.site.keeps_a else f"{prefix}_parts_a[0]"
         body = []
         if whole and units:
             body.append(f"  {name}_a_panel(a, 0, 2, count, {prefix}_parts_a[0]);")
@@ -285,7 +285,7 @@ class Writer:
             )
 
         before, split, after = [f"    {name}_a_panel(a, at, {1 + wide}, count, {prefix}_parts_a[0]);"], [], []
-        if site.again_a:
+        if site.keeps_a:
             before, after = [], [f"    parts_a += {SIDE * (1 + wide) * call.per_row} * count;"]
         elif units:
             buffer, beyond = f"{prefix}_parts_a[{{}} / {2 * SIDE} % 2]", f"at + {2 * SIDE}"

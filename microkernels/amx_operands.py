@@ -18,8 +18,6 @@ _LINE_BYTES = 64  # of all processors with tile registers
 _LINE = 32  # elements of B to which its columns are padded
 # The part of the second-level cache that all tiles of A together may take which a thread keeps split.
 _KEPT = 0.5
-# How often an operand has to be split or copied, in the mean.
-SPLIT_SHARE = 0.5
 # Runs of B that lie no further apart are split together.
 _GAP = 32
 
@@ -63,14 +61,16 @@ FORMATS = {
 }
 
 
-def cycles_of_a(shape: GemmShape, core: Core) -> float:
-    """Those of splitting or copying all of A, once."""
-    kind, elements = FORMATS[shape.element], shape.m * shape.k * shape.batch
-    if shape.stride_am == 1:
-        return kind.cycles(core) * elements
-    tiles = -(-shape.m // SIDE) * (shape.batch * shape.k // max(kind.group, kind.step_of(shape.k)))
-    split = core.tile_split_cycles * elements if kind.parts > 1 else 0.0
-    return split + kind.parts * tiles * core.tile_transpose_cycles
+def length_of_row(shape: GemmShape) -> int:
+    """Pairs of bytes of a row of one product of A, split."""
+    kind = FORMATS[shape.element]
+    return shape.k * kind.parts * kind.bytes // 2
+
+
+def length_of_a(shape: GemmShape, whole: bool) -> int:
+    """Pairs of bytes of all of A, split, or of two tiles along m."""
+    tiles = -(-shape.m // SIDE)
+    return (tiles if whole else min(2, tiles)) * SIDE * length_of_row(shape) * shape.batch
 
 
 def kept_bytes(core: Core) -> int:
@@ -119,15 +119,8 @@ def _rows_evenly(places: Sequence[int], distance: int) -> bool:
 def _as_it_lies(site: GemmSite, n: int, k: int, step: int) -> Columns:
     """B in its own layout, in one piece or a few: elements that several products read are split once."""
     reach = (n - 1) * site.stride_bn + k
-    begins = sorted({row + offset for row in site.rows_b for offset in site.offsets_b})
-    pieces: list[list[int]] = []
-    for begin in begins:
-        if pieces and begin <= pieces[-1][1] + _GAP:
-            pieces[-1][1] = max(pieces[-1][1], begin + reach)
-        else:
-            pieces.append([begin, begin + reach])
     runs, at = [], 0
-    for begin, end in pieces:
+    for begin, end in site.pieces_of_b(reach, _GAP):
         runs.append((begin, at, end - begin))
         at += padded(end - begin)
 
@@ -206,12 +199,7 @@ class Blocks:
     @property
     def per_row(self) -> int:
         """Pairs of bytes of a row of one product of A, split."""
-        return self.shape.k * self.format.parts * self.format.bytes // 2
-
-    def length_a(self, whole: bool) -> int:
-        """Pairs of bytes of all of A, split, or of two tiles along m."""
-        tiles = -(-self.shape.m // SIDE)
-        return (tiles if whole else min(2, tiles)) * SIDE * self.per_row * self.shape.batch
+        return length_of_row(self.shape)
 
 
 def c_table(rows: Sequence[Sequence[int]]) -> str:
@@ -288,7 +276,7 @@ def blocks_of(site: GemmSite, shape: GemmShape, core: Core) -> Blocks:
         products = _products(columns) * along_m * steps * kind.products * core.tile_product_cycles
         # Split operands beyond the second-level cache are slow to load.
         spilled = max(0, columns.length * kind.bytes * kind.parts - kept_bytes(core))
-        return products + SPLIT_SHARE * kind.cycles(core) * columns.elements + spilled
+        return products + site.anew_b * kind.cycles(core) * columns.elements + spilled
 
     return _in_blocks(shape, min(splits, key=cost))
 

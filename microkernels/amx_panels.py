@@ -6,7 +6,7 @@ the tiles are still in the first or second cache when they are read.
 
 from __future__ import annotations
 
-from polydl.contracts import GemmSite
+from polydl.contracts import GemmShape, GemmSite
 from polydl.machine.core import Core
 from polydl.microkernels.amx_operands import (
     FORMATS,
@@ -17,6 +17,7 @@ from polydl.microkernels.amx_operands import (
     c_table,
     finished_blocks,
     kept_bytes,
+    length_of_a,
     products_of_blocks,
 )
 from polydl.microkernels.amx_site import further_in_c
@@ -31,25 +32,29 @@ _SMALL = 0.125
 _ROWS = 256
 
 
-def walks_panels(site: GemmSite, call: Blocks, core: Core) -> bool:
-    """Whether B is split in passing: its columns are contiguous and read by no other product, and A fits.
+def walks_panels(call: Blocks, core: Core) -> bool:
+    """Whether B is split in passing: its columns are contiguous and read by no other product, and A fits."""
+    return call.columns.by_column and fits_panels(call.shape, call.columns.length, core)
+
+
+def fits_panels(shape: GemmShape, elements: int, core: Core) -> bool:
+    """Whether B, so many elements, is split in passing where no two products of a call have columns in common.
 
     What other calls read too is kept split instead, unless it is large and A has rows enough to hide its splitting.
     """
-    kept = call.columns.length * _PARTS * 2
+    kept = elements * _PARTS * 2
     return (
-        call.format.parts == _PARTS
-        and call.columns.by_column
-        and site.stride_bk == 1
-        and (not site.again_b or (kept > _SMALL * core.second_cache_bytes and call.shape.m >= _ROWS))
-        and 2 * call.length_a(whole=True) <= kept_bytes(core)
-        and 2 * 2 * panel_elements(call) <= kept_bytes(core)
+        FORMATS[shape.element].parts == _PARTS
+        and shape.stride_bk == 1
+        and (shape.anew_b == 1.0 or (kept > _SMALL * core.second_cache_bytes and shape.m >= _ROWS))
+        and 2 * length_of_a(shape, whole=True) <= kept_bytes(core)
+        and 2 * 2 * panel_elements(shape) <= kept_bytes(core)
     )
 
 
-def panel_elements(call: Blocks) -> int:
+def panel_elements(shape: GemmShape) -> int:
     """bfloat16s of two tiles of B, split, for all steps of all products."""
-    return call.shape.batch * call.steps * _PARTS * 2 * _TILE
+    return shape.batch * (shape.k // FORMATS[shape.element].step_of(shape.k)) * _PARTS * 2 * _TILE
 
 
 def panels_run(name: str, site: GemmSite, call: Blocks, core: Core) -> str:
@@ -73,7 +78,7 @@ def panels_run(name: str, site: GemmSite, call: Blocks, core: Core) -> str:
     # Nothing is read there but what is prefetched; compilers cannot see how far columns are looked up.
     columns += [0] * max(2 * SIDE, core.tile_ahead_columns)
     starts = [product * call.steps * _PARTS * 2 * _TILE for product in range(call.shape.batch)]
-    panel = panel_elements(call)
+    panel = panel_elements(call.shape)
     passes = -(-rows // (2 * SIDE))
     share = -(-2 * SIDE // passes)
 

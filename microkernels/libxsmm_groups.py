@@ -37,14 +37,12 @@ from polydl.microkernels.grouped_products import Kernel, first_wrong
 from polydl.microkernels.libxsmm import KEPT_CODE, LIBXSMM
 from polydl.microkernels.libxsmm_blocks import block_cycles
 from polydl.microkernels.libxsmm_declarations import GROUPED_A, LONGEST_BATCH, dispatch_name, too_far_apart
-from polydl.microkernels.libxsmm_groups_code import Grouped, Writer, in_groups, leading_b
+from polydl.microkernels.libxsmm_groups_code import Grouped, Writer, in_groups, kept_copies, leading_b
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
 from polydl.microkernels.shapes import tile_sizes
 
 # The part of the second-level cache that the copy of A takes at most in one call.
 _MOST_COPIED = 0.75
-# How often an element has to be copied, in the mean.
-_COPIED_SHARE = 0.5
 # The constant that says how long the products of groups of so many steps take.
 _SLOWDOWNS = {2: "bfloat16_pair_slowdown", 4: "byte_group_slowdown"}
 
@@ -133,8 +131,7 @@ class LibxsmmGroups(Microkernel):
         slowdown = FormulaConstants((_SLOWDOWNS[group],), types, group)
         if group == 4:
             return (slowdown,)
-        parts = (("group_copy_cycles", _COPIED_SHARE),)
-        return slowdown, FormulaConstants(("group_copy_cycles",), types, parts=parts)
+        return slowdown, FormulaConstants(("group_copy_cycles",), types)
 
     def unavailable(self) -> str | None:
         try:
@@ -185,17 +182,20 @@ class LibxsmmGroups(Microkernel):
         if in_groups(shape):
             products = replace(products, k=shape.batch, batch=1)
         copied = (
-            0.0 if in_groups(shape) else _COPIED_SHARE * self.core.group_copy_cycles * shape.m * shape.k * shape.batch
+            0.0 if in_groups(shape) else shape.anew_a * self.core.group_copy_cycles * shape.m * shape.k * shape.batch
         )
         slowdown: float = getattr(self.core, _SLOWDOWNS[group])
         return slowdown * block_cycles(products, vector_elements, self.core) + copied
+
+    def kept_copies(self, shape: GemmShape) -> tuple[int, int]:
+        return kept_copies(shape.m * shape.k * shape.batch * self.grouped.bytes, self.core), 0
 
     def emit(self, site: GemmSite, vector_bytes: int) -> EmittedSite:  # noqa: ARG002
         writer = Writer(self.grouped, site, self.core)
         # What was copied in an earlier call of the function may have changed.
         start = f"    __atomic_add_fetch(&{site.prefix}_round, 1, __ATOMIC_RELAXED);"
         includes = ("stdlib.h", "string.h") if self.grouped.bytes == 1 else ()
-        start = start if writer.copies and site.again_a else ""
+        start = start if writer.copies and site.keeps_a else ""
         return EmittedSite(includes, writer.text(), writer.setup(), start, writer.declarations.ingredients)
 
     def call(self, site: GemmSite, arguments: CallArguments) -> str:

@@ -123,6 +123,11 @@ def _batch_of(site: GemmSite, group: int) -> _Batch:
     return _Batch(1, site.m[0], site.offsets_a, site.offsets_b)
 
 
+def kept_copies(longest: int, core: Core) -> int:
+    """Of how many tiles of A a thread keeps copies, the longest of so many bytes."""
+    return max(1, min(_MOST_KEPT, int(_KEPT * core.second_cache_bytes) // longest))
+
+
 class Writer:
     """Writes the C of one site."""
 
@@ -133,9 +138,8 @@ class Writer:
         self.copies = not in_groups(site)
         self.longest = max(shape.m * shape.k * shape.batch for _, shape in site.shapes())
         self.slots = 1
-        if site.again_a:
-            kept = int(_KEPT * core.second_cache_bytes)
-            self.slots = max(1, min(_MOST_KEPT, kept // (self.longest * grouped.bytes)))
+        if site.keeps_a:
+            self.slots = kept_copies(self.longest * grouped.bytes, core)
 
     @property
     def declarations(self) -> Fragment:
@@ -201,7 +205,7 @@ class Writer:
             f"static _Thread_local {site.element} {prefix}_groups[{self.slots}][{self.longest}] {aligned};",
         ]
         find = ["  const int slot = 0;"]
-        if site.again_a:
+        if site.keeps_a:
             what = (("from", "a"), ("count", "count"), ("m", "m"), ("k", "k"), ("round", f"{prefix}_round"))
             held = f"{prefix}_held[slot]"
             lines += [

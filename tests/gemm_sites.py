@@ -89,7 +89,7 @@ WIDER = [
 # For LIBXSMM's kernels that read A in groups: A that is copied, tails in m, n and k, copies that are used again.
 GROUPED = [
     site(m=(64, 64), n=(24, 24), k=(64, 64), lda=64, ldc=64, stride_bn=64),
-    site(m=(48, 23), n=(37, 16), k=(96, 20), lda=50, ldc=48, stride_bn=100, overwrites=True, again_a=True),
+    site(m=(48, 23), n=(37, 16), k=(96, 20), lda=50, ldc=48, stride_bn=100, overwrites=True, anew_a=0.5),
     site(m=(17, 1), n=(1, 1), k=(8, 8), lda=2, ldc=17, stride_bn=3),
     site(
         m=(33, 16),
@@ -102,7 +102,7 @@ GROUPED = [
         offsets_a=tuple(800 * r for r in range(5)),
         offsets_b=(0, 24, 48, 7, 500),
         overwrites=True,
-        again_a=True,
+        anew_a=0.5,
     ),
 ]
 PAIRS = [replace(each, element="bfloat16") for each in GROUPED] + [
@@ -195,7 +195,7 @@ IN_TILES = [
 # Tails in m, n and k; rows that are even in C alone, and not at all; steps of k in one piece and in several; columns
 # that are split for later calls, before a call, and in passing.
 TILED = [
-    site(m=(64, 64), n=(56, 56), k=(64, 64), lda=64, ldc=64, stride_bn=64, again_a=True, again_b=True),
+    site(m=(64, 64), n=(56, 56), k=(64, 64), lda=64, ldc=64, stride_bn=64, anew_a=0.5, anew_b=0.5),
     site(m=(48, 23), n=(37, 16), k=(96, 20), lda=50, ldc=48, stride_bn=100, overwrites=True, ahead=64),
     site(m=(32, 17), n=(40, 7), k=(48, 48), lda=32, ldc=40, stride_bn=1, stride_bk=50),
     site(
@@ -238,7 +238,7 @@ TILED = [
         offsets_b=(0, 20000, 40000),
         rows_b=(0, 7000),
         rows_c=(0, 7700),
-        again_a=True,
+        anew_a=0.5,
         overwrites=True,
         ahead=100_000,
     ),
@@ -253,11 +253,11 @@ TILED = [
         batch=(3, 2),
         offsets_a=(0, 7000, 13000),
         offsets_b=(0, 4000, 8000),
-        again_b=True,
+        anew_b=0.5,
         overwrites=True,
     ),
     # So much of B that it is split anew by each call that reads it.
-    site(m=(272, 272), n=(192, 192), k=(256, 256), lda=272, ldc=272, stride_bn=256, again_b=True),
+    site(m=(272, 272), n=(192, 192), k=(256, 256), lda=272, ldc=272, stride_bn=256, anew_b=0.5),
     # B in forty pieces, each read by two products.
     site(
         m=(32, 32),
@@ -273,9 +273,7 @@ TILED = [
 ]
 # bfloat16s are not split: B where it lies, or column by column where its rows don't fill tiles or k is not contiguous.
 NARROW = [
-    site(
-        element="bfloat16", m=(64, 64), n=(56, 56), k=(64, 64), lda=64, ldc=64, stride_bn=64, again_a=True, ahead=9999
-    ),
+    site(element="bfloat16", m=(64, 64), n=(56, 56), k=(64, 64), lda=64, ldc=64, stride_bn=64, anew_a=0.5, ahead=9999),
     site(element="bfloat16", m=(48, 23), n=(37, 16), k=(96, 20), lda=50, ldc=48, stride_bn=100, overwrites=True),
     site(element="bfloat16", m=(32, 17), n=(40, 7), k=(48, 48), lda=32, ldc=40, stride_bn=1, stride_bk=50),
     site(
@@ -291,7 +289,7 @@ NARROW = [
         offsets_b=(0, 64, 128, 40, 5000),
         rows_b=(0, 576, 1152),
         rows_c=(0, 300, 900),
-        again_b=True,
+        anew_b=0.5,
     ),
     site(
         element="bfloat16",
@@ -323,7 +321,7 @@ BYTES = [
         offsets_a=(0, 18000, 36000),
         offsets_b=(0, 7700, 1),
         overwrites=True,
-        again_a=element == "signed char",
+        anew_a=0.5 if element == "signed char" else 1.0,
     )
     for element, element_b in itertools.product(("signed char", "unsigned char"), repeat=2)
 ] + [
@@ -344,10 +342,10 @@ BYTES = [
 # A row by row, k contiguous: tails in m, n and k, rows further apart than they are long, at odd distances, or that
 # overlap; copies for one call and for several; B where it lies, column by column, and for floats in passing.
 ROWWISE = [
-    site(m=(64, 64), n=(56, 56), k=(64, 64), lda=1, stride_am=64, ldc=64, stride_bn=64, again_a=True, again_b=True),
+    site(m=(64, 64), n=(56, 56), k=(64, 64), lda=1, stride_am=64, ldc=64, stride_bn=64, anew_a=0.5, anew_b=0.5),
     site(m=(48, 23), n=(37, 16), k=(96, 20), lda=1, stride_am=97, ldc=48, stride_bn=100, overwrites=True, ahead=64),
     site(m=(32, 17), n=(40, 7), k=(48, 48), lda=1, stride_am=112, ldc=40, stride_bn=1, stride_bk=50),
-    site(m=(272, 272), n=(192, 192), k=(256, 256), lda=1, stride_am=257, ldc=272, stride_bn=256, again_b=True),
+    site(m=(272, 272), n=(192, 192), k=(256, 256), lda=1, stride_am=257, ldc=272, stride_bn=256, anew_b=0.5),
     site(
         m=(96, 57),
         n=(45, 20),

@@ -50,7 +50,7 @@ def test_tiles_split_nothing_of_products_that_a_shorter_batch_leaves_out() -> No
 def test_only_operands_that_are_read_again_stay_split() -> None:
     once = site(m=(32, 32), n=(48, 48), k=(64, 64), lda=32, ldc=32, stride_bn=64)
     assert not AMX.emit(once, 64).start
-    kept = AMX.emit(replace(once, again_a=True), 64)
+    kept = AMX.emit(replace(once, anew_a=0.5), 64)
     assert "site_round" in kept.start
     assert "site_held_a" in kept.definitions
     assert "site_held_b" not in kept.definitions

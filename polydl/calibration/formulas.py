@@ -57,12 +57,9 @@ def fitted_constants(
     if len(taken) <= len(wanted.names) or not held_out:
         return {}
     values = _fit(kernel, wanted, core, taken, vector_elements)
-    parts = dict(wanted.parts)
 
     def error(chosen: Mapping[str, float]) -> float:
-        # Timed calls copy all that they read.
-        whole = {name: value / parts.get(name, 1.0) for name, value in chosen.items()}
-        return formula_error(kernel.on(core.having(constants(whole, "measured"))), held_out, vector_elements)
+        return formula_error(kernel.on(core.having(constants(chosen, "measured"))), held_out, vector_elements)
 
     before = {name: float(getattr(core, name)) for name in wanted.names}
     return values if error(values) < error(before) else {}
@@ -101,12 +98,11 @@ def _fit(
 
     first = np.array([float(getattr(core, name)) for name in wanted.names])
     usual = np.array([float(getattr(WIDE_CORE, name)) for name in wanted.names])
-    parts = np.array([dict(wanted.parts).get(name, 1.0) for name in wanted.names])
     measured = np.array(list(cycles.values()))
 
     def relative(values: Values) -> Values:
-        whole = dict(zip(wanted.names, (float(value) for value in values / parts), strict=True))
-        changed = kernel.on(core.having(constants(whole, "measured")))
+        chosen = dict(zip(wanted.names, map(float, values), strict=True))
+        changed = kernel.on(core.having(constants(chosen, "measured")))
         ratios: Values = np.array([timed_cycles(changed, shape, vector_elements) for shape in cycles]) / measured
         return ratios
 

@@ -78,6 +78,13 @@ class GemmShape:
     element_b: str = ""
     #: elements between neighbouring rows of A
     stride_am: int = 1
+    #: the part of all calls that copy A, for a kernel that keeps copies
+    anew_a: float = 1.0
+    #: the part of all calls that copy B, for a kernel that keeps copies
+    anew_b: float = 1.0
+    #: elements of B from the first to the last that a call reads, gaps between products left out; 0 where B's products
+    #: lie one behind the other
+    reach_b: int = 0
 
     @property
     def columns(self) -> int:
@@ -147,10 +154,11 @@ class GemmSite:
     ahead_steps: int = 8
     #: type of B's elements; "" where it is ``element``
     element_b: str = ""
-    #: whether several calls read the same tile of A, with nothing that writes it from the nest's first call to the last
-    again_a: bool = False
+    #: the part of all calls whose tile of A is none of those that ``Microkernel.kept_copies`` keeps: below 1 where
+    #: later calls read a tile again, with nothing that writes it from the nest's first call to the last
+    anew_a: float = 1.0
     #: the same of B
-    again_b: bool = False
+    anew_b: float = 1.0
     #: columns of m elements that each call should copy, at most, to where they lie side by side; if it is not 0, all
     #: tiles of m and k are full ones, and the batch is one product
     copied: int = 0
@@ -173,9 +181,32 @@ class GemmSite:
         return self.element_b or self.element
 
     @property
+    def keeps_a(self) -> bool:
+        """Whether a copy of A serves several calls."""
+        return self.anew_a < 1.0
+
+    @property
+    def keeps_b(self) -> bool:
+        """Whether a copy of B serves several calls."""
+        return self.anew_b < 1.0
+
+    @property
     def rows(self) -> int:
         """Rows of n columns of C that one call computes; 1 if all columns are equally far apart."""
         return len(self.rows_c)
+
+    def pieces_of_b(self, reach: int, gap: int = 0) -> tuple[tuple[int, int], ...]:
+        """(Begin, end) of what a call reads of B, in elements: ``reach`` of them for each row of columns and product.
+
+        What overlaps, or lies no further than ``gap`` elements apart, is one piece.
+        """
+        pieces: list[tuple[int, int]] = []
+        for begin in sorted({row + offset for row in self.rows_b for offset in self.offsets_b}):
+            if pieces and begin <= pieces[-1][1] + gap:
+                pieces[-1] = pieces[-1][0], max(pieces[-1][1], begin + reach)
+            else:
+                pieces.append((begin, begin + reach))
+        return tuple(pieces)
 
     def shapes(self) -> tuple[tuple[tuple[int, int, int], GemmShape], ...]:
         """Every combination of full (0) and last (1) tiles that occurs, with its shape (full batch, not the first)."""
@@ -197,6 +228,8 @@ class GemmSite:
                         self.rows,
                         element_b=self.element_b,
                         stride_am=self.stride_am,
+                        anew_a=self.anew_a,
+                        anew_b=self.anew_b,
                     )
                     found.append(((last_m, last_n, last_k), shape))
         return tuple(found)
@@ -265,14 +298,11 @@ class FormulaConstants:
     group: int = 1
     #: whether all steps of k lie side by side in each row of A
     row_by_row: bool = False
-    #: (constant, the part of its cycles that the formula takes), where calls copy an operand that an earlier one may
-    #: have copied: those that are timed copy all that they read
-    parts: tuple[tuple[str, float], ...] = ()
     #: whether they only decide which register blocks a call has, so that they are chosen by how fast these are
     decide: bool = False
 
     def __post_init__(self) -> None:
-        if self.decide and (self.group != 1 or self.row_by_row or self.parts):
+        if self.decide and (self.group != 1 or self.row_by_row):
             raise ValueError("register blocks are decided with operands that lie column by column, and are not copied")
 
 
@@ -338,6 +368,10 @@ class Microkernel(Protocol):
         rows and A for every block of columns. None if ``Core.usual_block`` is as good a guess as any.
         """
         return None
+
+    def kept_copies(self, shape: GemmShape) -> tuple[int, int]:  # noqa: ARG002
+        """Of how many tiles of A, and of B, a thread keeps copies for later calls, those that were made last."""
+        return 0, 0
 
     def waits(self, element: str, vector_elements: int) -> bool:  # noqa: ARG002
         """Whether ``predicted_cycles`` leaves out what calls wait for operands that come from the second-level cache.

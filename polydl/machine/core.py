@@ -152,6 +152,9 @@ class Core:
     second_cache_bytes_per_cycle: float
     #: Cycles until a load has a line from there. Measured with the machine's other speeds.
     second_cache_latency_cycles: float
+    #: Bytes that come from what lies behind the second-level cache in a cycle: the next cache, or memory. Measured with
+    #: the machine's other speeds.
+    last_cache_bytes_per_cycle: float
     #: Bytes of a page as memory is mapped unless large ones are asked for. The system says so (``sysconf``).
     page_bytes: int
     #: Pages whose addresses the first table (level-1 TLB of data) holds. ``polydl calibrate`` measures it: a random
@@ -247,6 +250,11 @@ class Core:
     #: beside arithmetic. Chosen by orders. (Hardly any of it shows in a loop of calls alone, and with what does,
     #: variants are ordered worse.)
     exposed_first_share: float
+    #: Part of the time of tile products in which vector units split operands of later ones unseen. Chosen by orders.
+    tile_hidden_share: float
+    #: Part of the second-level cache in which all operands that a call has split stay for the call; of more, as large a
+    #: part as goes beyond it has to come back. Chosen by orders.
+    tile_held_share: float
     #: Part of the time of transfers between the caches beyond the first that still shows beside arithmetic, where they
     #: come when they are asked for. Chosen by orders.
     exposed_share: float

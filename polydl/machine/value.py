@@ -161,9 +161,14 @@ class Machine:
         known = published(self.cpu_id, self.isa, self.vector_bytes, first.line_bytes).having((*timed, *self.constants))
         rate = further[0].bandwidth_bytes_per_second if further else self.memory_bandwidth_bytes_per_second
         latency = further[0].latency_seconds if further else self.memory_latency_seconds
+        behind = [*(level.bandwidth_bytes_per_second for level in further[1:]), self.memory_bandwidth_bytes_per_second]
         sizes = cache_constants([level.bytes for level in self.caches])
         cycle = self._cycle_seconds_of(known)
-        speeds = {"second_cache_bytes_per_cycle": rate * cycle, "second_cache_latency_cycles": latency / cycle}
+        speeds = {
+            "second_cache_bytes_per_cycle": rate * cycle,
+            "second_cache_latency_cycles": latency / cycle,
+            "last_cache_bytes_per_cycle": behind[0] * cycle,
+        }
         return known.having((*sizes, *constants(speeds, "measured"), *self.constants))
 
     @property

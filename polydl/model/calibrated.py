@@ -81,7 +81,8 @@ class Calibrated(Microkernel):
         return self.kernel.sizes(role, extent, vector_elements)
 
     def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:
-        """Core cycles from the table; columns beyond it take more time as the microkernel's own formula says.
+        """Core cycles from the table; columns beyond it take more time as the microkernel's own formula says, and
+        operands that are not copied anew less.
 
         Without a table, from the formula and the calls that were timed.
         """
@@ -90,11 +91,13 @@ class Calibrated(Microkernel):
                 columns, most = shape.columns, table.columns[-1]
                 cycles = table.cycles(shape.m, min(columns, most), shape.k, shape.batch, shape.transposed)
                 cycles *= self.core.peak_cycle
-                if columns <= most:
+                if columns <= most and shape.anew_a == shape.anew_b == 1.0:
                     return cycles
-                widest = replace(shape, n=most, rows=1)
+                # Calls that were timed copy what they copy at all.
+                known = replace(shape, anew_a=1.0, anew_b=1.0)
+                known = replace(known, n=most, rows=1) if columns > most else known
                 formula = self.kernel.predicted_cycles
-                return cycles * formula(shape, vector_elements) / formula(widest, vector_elements)
+                return cycles * formula(shape, vector_elements) / formula(known, vector_elements)
         cycles = self.kernel.predicted_cycles(shape, vector_elements)
         factors = self._factors.get((shape.element, vector_elements))
         if factors is None:
@@ -123,6 +126,9 @@ class Calibrated(Microkernel):
             )
             for times in self.call_times
         }
+
+    def kept_copies(self, shape: GemmShape) -> tuple[int, int]:
+        return self.kernel.kept_copies(shape)
 
     def register_block(self, shape: GemmShape, vector_elements: int) -> tuple[int, int] | None:
         return self.kernel.register_block(shape, vector_elements)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from math import prod
 
+from polydl.contracts import GemmShape
 from polydl.contracts.first_cache import kept_block
 from polydl.machine import Core
 from polydl.model.same_set import same_set_cycles
@@ -25,10 +26,18 @@ def call_cycles(site: CallSite, vector_elements: int, core: Core) -> float:
         share = prod(_share(site, loop, end) for loop, end in zip((step.m, step.n, step.k), last, strict=True))
         for number, batch in enumerate(batches):
             part = share * _share(site, step.batch[0], number) if len(batches) > 1 else share
-            whole = replace(shape, batch=batch)
+            whole = replace(shape, batch=batch, reach_b=_reach_of_b(site, shape))
             cycles = site.kernel.predicted_cycles(whole, vector_elements)
             total += part * max(cycles, same_set_cycles(site.kernel, whole, site.element_bytes, vector_elements, core))
     return site.calls * (total + _page_cycles(site, vector_elements, core))
+
+
+def _reach_of_b(site: CallSite, shape: GemmShape) -> int:
+    """``GemmShape.reach_b``, where a microkernel copies operands."""
+    if "copies" not in site.kernel.abilities or shape.stride_bk != 1:
+        return 0
+    pieces = site.gemm.pieces_of_b((shape.n - 1) * shape.stride_bn + shape.k)
+    return sum(end - begin for begin, end in pieces)
 
 
 def register_block(site: CallSite, vector_elements: int) -> tuple[int, int] | None:

@@ -140,11 +140,15 @@ def _call_site(
     if step is None:
         raise CodegenError(f"nest {nest.nest.index} has no microkernel")
     match, kernel = matches[nest.nest.index], kernels[step.name]
-    copies = "copies" in kernel.abilities
-    again_a = copies and _reused(scop, nest, match.form.a, match.form.strides_a)
-    again_b = copies and _reused(scop, nest, match.form.b, match.form.strides_b)
-    gemm = _gemm_site(nest, match, nest.nest.index in absorbed.values(), (again_a, again_b), ordered)
+    gemm = _gemm_site(nest, match, nest.nest.index in absorbed.values(), ordered)
     form = match.form
+    if "copies" in kernel.abilities:
+        kept_a, kept_b = kernel.kept_copies(gemm.shapes()[0][1])
+        gemm = replace(
+            gemm,
+            anew_a=_copied_share(scop, nest, form.a, form.strides_a, kept_a),
+            anew_b=_copied_share(scop, nest, form.b, form.strides_b, kept_b),
+        )
     width_c, width_a, width_b = (scop.array(access.array).element_bytes for access in (form.c, form.a, form.b))
     walked = walked_bytes(scop, nest, match)
     far = walked >= kernel.core.near_bytes
@@ -168,8 +172,8 @@ def _call_site(
     return CallSite(nest, match, statement, gemm, kernel, widths, prefetch, tile, epilogue)
 
 
-def _gemm_site(plan: NestPlan, match: GemmMatch, overwrites: bool, again: tuple[bool, bool], ordered: bool) -> GemmSite:
-    """Sizes, strides and offsets of a nest's call. ``again`` is for A and B; the others are as in ``GemmSite``."""
+def _gemm_site(plan: NestPlan, match: GemmMatch, overwrites: bool, ordered: bool) -> GemmSite:
+    """Sizes, strides and offsets of a nest's call; ``overwrites`` and ``ordered`` are as in ``GemmSite``."""
     step = plan.microkernel
     assert step is not None
     first = [ends(plan, loop) for loop in step.batch]
@@ -196,18 +200,26 @@ def _gemm_site(plan: NestPlan, match: GemmMatch, overwrites: bool, again: tuple[
         rows_b=offsets(plan, form.strides_b, step.rows),
         rows_c=offsets(plan, form.strides_c, step.rows),
         overwrites=overwrites,
-        again_a=again[0],
-        again_b=again[1],
         ordered=ordered,
         stride_am=match.stride_am,
     )
 
 
-def _reused(scop: Scop, plan: NestPlan, operand: Access, strides: Sequence[int]) -> bool:
-    """Whether several calls read the same tile of an operand, and nothing inside the same loops writes its memory."""
-    if all(strides[loop.iterator] for loop, times in zip(plan.loops, trips(plan), strict=False) if times > 1):
-        return False
+def _copied_share(scop: Scop, plan: NestPlan, operand: Access, strides: Sequence[int], kept: int) -> float:
+    """The part of all calls that copy their tile of an operand, where a thread keeps the last ``kept`` copies.
+
+    All of them, if something inside the same loops writes its memory.
+    """
+    share, tiles = 1.0, 1
+    for loop, times in reversed([*zip(plan.loops, trips(plan), strict=False)]):
+        if strides[loop.iterator]:
+            tiles *= times
+        elif tiles <= kept:
+            share /= times
+    if share == 1.0:
+        return share
     number = scop.statement(plan.nest.statements[0]).betas[0]
     beside = (statement for statement in scop.statements if statement.betas[0] == number)
     memory = scop.array(operand.array).memory
-    return all(scop.array(access.array).memory != memory for statement in beside for access in statement.writes)
+    written = any(scop.array(access.array).memory == memory for statement in beside for access in statement.writes)
+    return 1.0 if written else share
