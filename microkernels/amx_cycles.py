@@ -17,7 +17,7 @@ def copies_of_a(shape: GemmShape, core: Core) -> int:
 
 
 def copying_cycles(shape: GemmShape, products: float, core: Core) -> float:
-    """Core cycles that show beside those of ``products`` while a call splits or copies operands, and reads them again."""
+    """Core cycles that show beside those of ``products`` while a call splits, copies or reads operands again."""
     all_of_a = shape.anew_a * cycles_of_a(shape, core)
     kind = FORMATS[shape.element]
     if kind.parts == 1:

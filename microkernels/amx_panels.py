@@ -54,7 +54,8 @@ def fits_panels(shape: GemmShape, elements: int, core: Core) -> bool:
 
 def panel_elements(shape: GemmShape) -> int:
     """bfloat16s of two tiles of B, split, for all steps of all products."""
-    return shape.batch * (shape.k // FORMATS[shape.element].step_of(shape.k)) * _PARTS * 2 * _TILE
+    kind = FORMATS[shape.element]
+    return shape.batch * (shape.k // max(kind.group, kind.step_of(shape.k))) * _PARTS * 2 * _TILE
 
 
 def panels_run(name: str, site: GemmSite, call: Blocks, core: Core) -> str:
