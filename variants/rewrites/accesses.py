@@ -7,11 +7,13 @@ from dataclasses import replace
 from math import prod
 from random import Random
 
+import islpy as isl
+
 from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Affine, iterator_form, value_range
 from polydl.ir.construct import fresh_name, make_access
 from polydl.ir.scop import Array, Scop
-from polydl.ir.statement import Access, Statement
+from polydl.ir.statement import Access, AccessKind, Statement
 from polydl.variants.rewrites.copies import complete_from, dimension_groups, joined_forms, with_copy
 
 
@@ -36,6 +38,23 @@ def check_reads_itself(scop: Scop, statement: Statement, array: str) -> None:
     """Raises IllegalVariantError for a statement that stands for a call, whose reads of the array can't be moved."""
     if scop.has_call(statement.name):
         raise IllegalVariantError(f"{statement.name} stands for a call, which reads `{array}` as it lies")
+
+
+def access_over(
+    statement: str,
+    iterators: Sequence[str],
+    domain: str,
+    reference: str,
+    array: str,
+    kind: AccessKind,
+    subscripts: tuple[Affine, ...],
+) -> Access:
+    """An access of a statement over any domain; its relation and its index are written from ``subscripts``."""
+    head = f"{statement}[{', '.join(iterators)}]"
+    elements = ", ".join(f"({form.text(iterators)})" for form in subscripts)
+    index = f"{{ {head} -> {array}[{elements}] }}"
+    relation = isl.Map(index).intersect_domain(isl.Set(domain))
+    return Access(reference, array, kind, str(relation), index, subscripts)
 
 
 def moved_read(statement: Statement, read: Access, copy: str, subscripts: tuple[Affine, ...]) -> Statement:

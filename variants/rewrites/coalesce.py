@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from random import Random
 from typing import ClassVar
+
+import islpy as isl
 
 from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Affine
@@ -19,9 +21,11 @@ from polydl.ir.statement import Access, Statement
 from polydl.ir.variant import LoopName, RewriteStep, StatementName
 from polydl.match.product import GemmMatch
 from polydl.poly.dependences import Dependence
+from polydl.poly.domains import independent_loops
 from polydl.poly.legality import violations
 from polydl.poly.schedules import original_schedule
 from polydl.rewrite_contract import Phase, Proposal, Request
+from polydl.variants.rewrites.accesses import access_over
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,9 @@ class CoalesceRewrite:
 
 
 COALESCE = CoalesceRewrite()
+# Terms in a row, such as the channels of a first layer, that are worth joining to those of the next row: microkernels
+# take a longer sum at once, of at least 15 terms in tile registers. A limit of shapes.
+_FEW_TERMS = 8
 
 
 def coalesced_loop(scop: Scop, outer: str, inner: str) -> str:
@@ -84,12 +91,21 @@ def _single(form: Affine) -> int | None:
     return used[0] if len(used) == 1 and form.coefficients[used[0]] == 1 and form.constant == 0 else None
 
 
-def _joined(access: Access, statement: Statement, outer: int, inner: int) -> bool:
+def _joined(forms: Sequence[Affine], statement: Statement, outer: int, inner: int) -> bool:
     """Whether one subscript goes through both loops as through one: it steps on where the inner loop ends."""
+    length = independent_loops(statement)[inner][1] + 1
+    using = [form.coefficients for form in forms if form.coefficients[outer] or form.coefficients[inner]]
+    return len(using) == 1 and using[0][outer] == using[0][inner] * length
+
+
+def _flat(array: Array, access: Access, first: int) -> tuple[Affine, ...]:
+    """The subscripts of an access with one for both dimensions from ``first`` on, in elements of the second one."""
     assert access.subscripts is not None
-    assert statement.box is not None
-    using = [form.coefficients for form in access.subscripts if form.coefficients[outer] or form.coefficients[inner]]
-    return len(using) == 1 and using[0][outer] == using[0][inner] * (statement.box[inner][1] + 1)
+    one, two = access.subscripts[first : first + 2]
+    whole = array.extents[first + 1]
+    coefficients = tuple(whole * a + b for a, b in zip(one.coefficients, two.coefficients, strict=True))
+    both = Affine(coefficients, whole * one.constant + two.constant)
+    return (*access.subscripts[:first], both, *access.subscripts[first + 2 :])
 
 
 class _Coalescing:
@@ -99,6 +115,8 @@ class _Coalescing:
         self.scop = scop
         self.pairs: dict[str, tuple[int, int]] = {}
         self.merged: dict[str, int] = {}
+        # Whether all statements must walk through an array as one: else, some may see it through the view alone.
+        self.required = True
 
     def add(self, statement: Statement, outer: int, inner: int) -> None:
         known = self.pairs.get(statement.name)
@@ -110,13 +128,14 @@ class _Coalescing:
             raise IllegalVariantError(f"`{statement.iterators[outer]}` of {statement.name} is no two loops")
         if self.scop.has_call(statement.name):
             raise IllegalVariantError(f"{statement.name} stands for a marked call")
-        if statement.box is None or statement.depth == 0:
+        ranges = independent_loops(statement)
+        if not {outer, inner} <= set(ranges):
             raise IllegalVariantError(f"the loops of {statement.name} are not rectangular")
         if any(direction != 1 for direction in statement.directions):
             raise IllegalVariantError(f"a loop of {statement.name} runs backwards")
         if any(node.kind == "affine" for node in statement.body.walk()):
             raise IllegalVariantError(f"{statement.name} computes with its loop counters")
-        if statement.box[outer][0] or statement.box[inner][0]:
+        if ranges[outer][0] or ranges[inner][0]:
             raise IllegalVariantError(f"the loops of {statement.name} do not start at zero")
         self.pairs[statement.name] = (outer, inner)
         for access in statement.accesses:
@@ -129,26 +148,39 @@ class _Coalescing:
         using = [d for d, f in enumerate(access.subscripts) if f.coefficients[outer] or f.coefficients[inner]]
         if not using:
             return
-        if _joined(access, statement, outer, inner):
+        if _joined(access.subscripts, statement, outer, inner):
             return
         first = using[0]
         pair = [_single(access.subscripts[dimension]) for dimension in using]
-        assert statement.box is not None
-        whole = statement.box[inner][1] + 1
+        whole = independent_loops(statement)[inner][1] + 1
         array = self.scop.array(access.array)
-        if pair != [outer, inner] or using != [first, first + 1] or array.extents[first + 1] != whole:
+        alone = pair == [outer, inner] and array.extents[first + 1] == whole
+        if using != [first, first + 1] or not (alone or _joined(_flat(array, access, first), statement, outer, inner)):
             raise IllegalVariantError(f"the loops do not walk side by side through `{access.array}`")
         if self.merged.setdefault(array.name, first) != first:
             raise IllegalVariantError(f"two pairs of dimensions of `{array.name}` would have to be merged")
+        before, self.required = self.required, self.required and alone
         for other in self.scop.statements:
             for use in other.accesses:
                 if use.array == array.name:
                     if use.subscripts is None:
                         raise IllegalVariantError(f"a subscript of `{use.array}` is not affine")
                     loops = [_single(use.subscripts[dimension]) for dimension in (first, first + 1)]
-                    if loops[0] is None or loops[1] is None:
+                    if loops[0] is not None and loops[1] is not None:
+                        self._add_another(other, (loops[0], loops[1]))
+                    elif self.required:
                         raise IllegalVariantError(f"{other.name} walks through `{array.name}` in another way")
-                    self.add(other, loops[0], loops[1])
+        self.required = before
+
+    def _add_another(self, statement: Statement, pair: tuple[int, int]) -> None:
+        """Add the loops of a statement, which keeps them if they can't be coalesced and need not be."""
+        known = dict(self.pairs), dict(self.merged), self.required
+        try:
+            self.add(statement, *pair)
+        except IllegalVariantError:
+            self.pairs, self.merged, self.required = known
+            if self.required:
+                raise
 
 
 def coalesce(scop: Scop, step: Coalesce, dependences: Sequence[Dependence], *, reassociate: bool = True) -> Scop:
@@ -169,7 +201,10 @@ def coalesce(scop: Scop, step: Coalesce, dependences: Sequence[Dependence], *, r
         raise IllegalVariantError(f"{broken[0].reason(scop)} by moving `{step.inner}` next to `{step.outer}`")
     views = {name: _view(scop, scop.array(name), first) for name, first in coalescing.merged.items()}
     statements = tuple(
-        _coalesced(scop, each, coalescing, views) if each.name in coalescing.pairs else each for each in scop.statements
+        _coalesced(scop, each, coalescing, views)
+        if each.name in coalescing.pairs
+        else _seen(scop, each, coalescing, views)
+        for each in scop.statements
     )
     # Of the statements of a fusion, only those that share all of their loops got here.
     shared = tuple(
@@ -202,43 +237,78 @@ def _view(scop: Scop, array: Array, first: int) -> Array:
 def _coalesced(scop: Scop, statement: Statement, coalescing: _Coalescing, views: dict[str, Array]) -> Statement:
     outer, inner = coalescing.pairs[statement.name]
     merged = coalescing.merged
-    assert statement.box is not None
     if not _is_alone(scop, statement, coalescing):
         raise IllegalVariantError(f"{statement.name} shares some of its loops with another statement")
-    length = statement.box[inner][1] + 1
+    ranges = independent_loops(statement)
+    last = (ranges[outer][1] + 1) * (ranges[inner][1] + 1) - 1
     kept = [index for index in range(statement.depth) if index != inner]
     name = coalesced_loop(scop, statement.iterators[outer], statement.iterators[inner])
     iterators = tuple(name if index == outer else statement.iterators[index] for index in kept)
-    box = tuple(
-        (0, (statement.box[outer][1] + 1) * length - 1) if index == outer else statement.box[index] for index in kept
-    )
+    box = statement.box and tuple((0, last) if index == outer else statement.box[index] for index in kept)
+    domain = make_domain(statement.name, iterators, box) if box else _domain(statement, outer, inner, name, last)
     accesses = []
     for access in statement.accesses:
-        assert access.subscripts is not None
-        first = merged.get(access.array)
+        subscripts, target = _through(scop, access, merged, views)
         # A subscript that steps on from one loop to the other takes its steps from the inner one.
-        steps = inner if _joined(access, statement, outer, inner) else outer
-        forms = [
+        steps = inner if _joined(subscripts, statement, outer, inner) else outer
+        forms = tuple(
             Affine(tuple(form.coefficients[steps if index == outer else index] for index in kept), form.constant)
-            for form in access.subscripts
-        ]
-        target = access.array
-        if first is not None:
-            del forms[first + 1]
-            target = views[access.array].name
+            for form in subscripts
+        )
         accesses.append(
-            make_access(statement.name, iterators, box, access.reference, target, access.kind, tuple(forms))
+            make_access(statement.name, iterators, box, access.reference, target, access.kind, forms)
+            if box
+            else access_over(statement.name, iterators, domain, access.reference, target, access.kind, forms)
         )
     return replace(
         statement,
         iterators=iterators,
-        domain=make_domain(statement.name, iterators, box),
+        domain=domain,
         box=box,
         # The inner loop's place in the body of the outer one. All are 0 where other loops stand between the two.
         betas=(*statement.betas[: max(1, inner)], *statement.betas[max(1, inner) + 1 :]),
         directions=statement.directions[1:],
         accesses=tuple(accesses),
     )
+
+
+def _domain(statement: Statement, outer: int, inner: int, name: str, last: int) -> str:
+    """The domain of a statement whose loops ``outer`` and ``inner``, bounded by no other, are one up to ``last``."""
+    loops = isl.dim_type.set
+    points = isl.Set(statement.domain).eliminate(loops, outer, 1).lower_bound_val(loops, outer, isl.Val(0))
+    points = points.upper_bound_val(loops, outer, isl.Val(last)).set_dim_name(loops, outer, name)
+    return str(points.project_out(loops, inner, 1).set_tuple_name(statement.name))
+
+
+def _seen(scop: Scop, statement: Statement, coalescing: _Coalescing, views: dict[str, Array]) -> Statement:
+    """A statement that keeps its loops, with its accesses to arrays that are seen through views."""
+    if not any(access.array in views for access in statement.accesses):
+        return statement
+    accesses = []
+    for access in statement.accesses:
+        if access.array not in views:
+            accesses.append(access)
+            continue
+        if access.subscripts is None:
+            raise IllegalVariantError(f"a subscript of `{access.array}` is not affine")
+        forms, target = _through(scop, access, coalescing.merged, views)
+        accesses.append(
+            access_over(
+                statement.name, statement.iterators, statement.domain, access.reference, target, access.kind, forms
+            )
+        )
+    return replace(statement, accesses=tuple(accesses))
+
+
+def _through(
+    scop: Scop, access: Access, merged: Mapping[str, int], views: Mapping[str, Array]
+) -> tuple[tuple[Affine, ...], str]:
+    """The subscripts of an access, and the array that they are of: a view if two of its dimensions are merged."""
+    assert access.subscripts is not None
+    first = merged.get(access.array)
+    if first is None:
+        return access.subscripts, access.array
+    return _flat(scop.array(access.array), access, first), views[access.array].name
 
 
 def _is_alone(scop: Scop, statement: Statement, coalescing: _Coalescing) -> bool:
@@ -261,25 +331,41 @@ def _is_alone(scop: Scop, statement: Statement, coalescing: _Coalescing) -> bool
 
 
 def coalescing_choices(statement: Statement, matches: Sequence[GemmMatch]) -> tuple[Coalesce, ...]:
-    """Pairs of loops of a matched product that walk on through the output and an operand as one loop would."""
-    if statement.box is None:
-        return ()
+    """Pairs of loops of a matched product that walk on through the output and an operand as one loop would.
+
+    Where a sum has few terms in a row, those that walk on through both operands, too.
+    """
     found: list[Coalesce] = []
-    extents = [high - low + 1 for low, high in statement.box]
+    ranges = independent_loops(statement)
+    # Others are no loops of the pair.
+    extents = [ranges[place][1] - ranges[place][0] + 1 if place in ranges else 1 for place in range(statement.depth)]
     for match in matches:
         form = match.form
         for inner, walking, still in (
             (match.n, form.strides_b, form.strides_a),
             (match.m, form.strides_a, form.strides_b),
         ):
-            for outer in range(statement.depth):
-                if outer == inner or extents[outer] == 1 or extents[inner] == 1:
-                    continue
-                if still[outer] == 0 and all(
-                    strides[inner] > 0 and strides[outer] == extents[inner] * strides[inner]
-                    for strides in (form.strides_c, walking)
-                ):
-                    step = Coalesce(statement.name, statement.iterators[outer], statement.iterators[inner])
-                    if step not in found:
-                        found.append(step)
-    return tuple(found)
+            found += [
+                Coalesce(statement.name, statement.iterators[outer], statement.iterators[inner])
+                for outer in _going_on(extents, inner, (form.strides_c, walking))
+                if still[outer] == 0
+            ]
+        if 1 < extents[match.k] < _FEW_TERMS:
+            found += [
+                Coalesce(statement.name, statement.iterators[outer], statement.iterators[match.k])
+                for outer in _going_on(extents, match.k, (form.strides_a, form.strides_b))
+                if form.strides_c[outer] == 0
+            ]
+    return tuple(dict.fromkeys(found))
+
+
+def _going_on(extents: Sequence[int], inner: int, operands: Sequence[Sequence[int]]) -> list[int]:
+    """The loops that walk on through operands, whose strides are given, where the inner loop ends."""
+    return [
+        outer
+        for outer, extent in enumerate(extents)
+        if outer != inner
+        and extent > 1
+        and extents[inner] > 1
+        and all(strides[inner] > 0 and strides[outer] == extents[inner] * strides[inner] for strides in operands)
+    ]

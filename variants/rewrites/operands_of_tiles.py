@@ -16,9 +16,10 @@ from polydl.errors import IllegalVariantError
 from polydl.ir.affine import Affine, iterator_form
 from polydl.ir.construct import assignment, fresh_name, fresh_statement_name, make_access, make_statement
 from polydl.ir.scop import Array, Scop, SharedLoops
-from polydl.ir.statement import Access, AccessKind, Expression, Statement
+from polydl.ir.statement import Access, Expression, Statement
 from polydl.match.factors import Operand, with_added_value
 from polydl.poly.domains import independent_loops
+from polydl.variants.rewrites.accesses import access_over
 
 
 def shared_tiles(scop: Scop, statement: Statement) -> SharedLoops | None:
@@ -116,7 +117,7 @@ def _reading(statement: Statement, operand: Operand, evaluated: Array, to: tuple
     used = {node.text for node in body.walk() if node.kind == "access"}
     reference = operand.access.reference
     kept = [access for access in statement.accesses if access.reference in used and access.reference != reference]
-    moved = _access(statement.name, statement.iterators, statement.domain, reference, evaluated.name, "read", to)
+    moved = access_over(statement.name, statement.iterators, statement.domain, reference, evaluated.name, "read", to)
     return replace(statement, body=body, accesses=(*kept, moved))
 
 
@@ -146,13 +147,13 @@ def _evaluating(
 
     named = str(domain)
     to = tuple(over(iterator_form(loop, reader.depth, -lows[loop])) for loop in dimensions)
-    accesses = [_access(name, iterators, named, f"{name}_to", evaluated.name, "write", to)]
+    accesses = [access_over(name, iterators, named, f"{name}_to", evaluated.name, "write", to)]
     names = {}
     for number, access in enumerate(sources):
         assert access.subscripts is not None
         names[access.reference] = f"{name}_from_{number}"
         forms = tuple(over(form) for form in access.subscripts)
-        accesses.append(_access(name, iterators, named, names[access.reference], access.array, "read", forms))
+        accesses.append(access_over(name, iterators, named, names[access.reference], access.array, "read", forms))
 
     inside = {loop: high - low + 1 for loop, (low, high) in independent_loops(reader).items() if loop >= group.loops}
     number = reader.instances
@@ -172,23 +173,6 @@ def _evaluating(
         origin="operand",
         text=f"{evaluated.name}[...] = the operand of {reader.text}",
     )
-
-
-def _access(
-    statement: str,
-    iterators: Sequence[str],
-    domain: str,
-    reference: str,
-    array: str,
-    kind: AccessKind,
-    subscripts: tuple[Affine, ...],
-) -> Access:
-    """An access of a statement over any domain; its relation and its index are written from ``subscripts``."""
-    head = f"{statement}[{', '.join(iterators)}]"
-    elements = ", ".join(f"({form.text(iterators)})" for form in subscripts)
-    index = f"{{ {head} -> {array}[{elements}] }}"
-    relation = isl.Map(index).intersect_domain(isl.Set(domain))
-    return Access(reference, array, kind, str(relation), index, subscripts)
 
 
 def _flat(scop: Scop, reader: Statement, first: Statement, operand: Operand, names: dict[str, str]) -> list[Statement]:
