@@ -47,14 +47,11 @@ from polydl.machine.core import Core
 from polydl.machine.processors import WIDE_CORE
 from polydl.microkernels.amx_code import Writer
 from polydl.microkernels.amx_cycles import copies_of_a, copying_cycles
-from polydl.microkernels.amx_operands import FORMATS, SIDE, padded
+from polydl.microkernels.amx_operands import FORMATS, LEAST_GROUPS, SIDE, padded
 from polydl.microkernels.amx_site import NARROW, SETUP
 from polydl.microkernels.cpu_flags import cpu_flags
 from polydl.microkernels.plain_c import PLAIN_C, REFERENCE
 
-# Of k in a tile product, which takes as long with fewer: with six of sixteen, products of floats take as long as in
-# vector registers.
-_LEAST_GROUPS = 8
 # The part of the second-level cache that A or B, split, takes at most in one call.
 _MOST = 0.75
 # Steps of k up to which a call sums over all of them: beyond, it hardly matters that tiles of C are loaded once more.
@@ -118,9 +115,11 @@ class Amx(Microkernel):
 
     def rejects(self, shape: GemmShape) -> str | None:
         kind = FORMATS[shape.element]
-        if kind.step_of(shape.k) < _LEAST_GROUPS * kind.group:
-            least, most = _LEAST_GROUPS * kind.group, kind.longest
+        least, most, step = LEAST_GROUPS * kind.group, kind.longest, kind.step_of(shape.k)
+        if step < least:
             return f"no multiple of {kind.group} from {least} to {most} divides k = {shape.k}"
+        if shape.k % step and shape.stride_am != 1:
+            return f"no multiple of {kind.group} divides k = {shape.k}, and rows of A have all steps of k side by side"
         if shape.m < SIDE or shape.n * shape.rows < SIDE:
             return f"{shape.m} by {shape.n * shape.rows} elements don't fill a tile"
         if kind.parts > 1 and shape.stride_am != 1 and shape.n * shape.rows <= _FEW_COLUMNS:
@@ -149,7 +148,7 @@ class Amx(Microkernel):
     def predicted_cycles(self, shape: GemmShape, vector_elements: int) -> float:  # noqa: ARG002
         along_m, along_n = -(-shape.m // SIDE), -(-shape.n * shape.rows // SIDE)
         kind, core = FORMATS[shape.element], self.core
-        steps = shape.batch * shape.k // max(2, kind.step_of(shape.k))
+        steps = shape.batch * kind.products_along(shape.k)
         products = along_m * along_n * (steps * kind.products * core.tile_product_cycles + core.tile_output_cycles)
         return core.tile_call_cycles + products + copying_cycles(shape, products, core)
 

@@ -45,7 +45,8 @@ class Writer:
         if site.keeps_a:
             self.slots = min(copies_of_a(call.shape, core) for call in self.calls.values())
         self.format = FORMATS[site.element]
-        self.splits_in_passing = self.format.parts > 1 and not self.splits_all_a and site.stride_am == 1
+        whole = all(call.last == call.step for call in self.calls.values())
+        self.splits_in_passing = self.format.parts > 1 and not self.splits_all_a and site.stride_am == 1 and whole
         if self.splits_in_passing:
             self.slots = 2
         # The type of what is loaded of B.
@@ -110,7 +111,8 @@ class Writer:
         elif self.format.parts == 1:
             split = f"polydl_join_{'pairs' if self.format.group == 2 else 'fours'}({split}"
         else:
-            split = f"polydl_split_pairs({split} {32 * groups} * tiles,"
+            left = f"step + 1 < {call.steps} ? {call.step} : {call.last}" if call.last < call.step else f"{call.step}"
+            split = f"polydl_split_pairs({split} {32 * groups} * tiles, {left},"
         return "\n".join(
             [
                 f"static void {name}_panel(const {site.element} *a, int row, int tiles, long count, "
@@ -192,7 +194,8 @@ class Writer:
                 f"j * {site.stride_bn}L;",
                 f"        {self.part_b} *to = {prefix}_parts_b + r * {per_product} + (q * {n} + j) * {columns.stride};",
             ]
-            split = f"polydl_split_run({{}} + {step} * step, to + {columns.advance} * step, {plane}, {step});"
+            length = f"step + 1 < {call.steps} ? {step} : {call.last}" if call.last < step else f"{step}"
+            split = f"polydl_split_run({{}} + {step} * step, to + {columns.advance} * step, {plane}, {length});"
             if self.format.parts > 1 and site.stride_bk != 1:
                 copies += [
                     f"        float column[{k}];",
@@ -281,7 +284,7 @@ class Writer:
                 "polydl_tile_block(parts_a, parts_a, parts_b + block[1], parts_b + block[4], starts + block[0], "
                 f"starts + block[3], {columns.length}, {columns.stride}, {columns.advance}, c + block[2] + at, "
                 f"c + block[5] + at, {site.ldc}, count, {call.steps}, {call.groups}, {types_in_c(site)}, first, "
-                f"{wide}, {deep}, 0, 0, 0, {rows}, {fetched});"
+                f"{wide}, {deep}, 0, 0, 0, 0, {rows}, {fetched});"
             )
 
         before, split, after = [f"    {name}_a_panel(a, at, {1 + wide}, count, {prefix}_parts_a[0]);"], [], []

@@ -51,6 +51,6 @@ def cycles_of_a(shape: GemmShape, core: Core) -> float:
     kind, elements = FORMATS[shape.element], shape.m * shape.k * shape.batch
     if shape.stride_am == 1:
         return kind.cycles(core) * elements
-    tiles = -(-shape.m // SIDE) * (shape.batch * shape.k // max(kind.group, kind.step_of(shape.k)))
+    tiles = -(-shape.m // SIDE) * shape.batch * kind.products_along(shape.k)
     split = core.tile_split_cycles * elements if kind.parts > 1 else 0.0
     return split + kind.parts * tiles * core.tile_transpose_cycles

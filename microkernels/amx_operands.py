@@ -16,6 +16,9 @@ SIDE = 16  # rows and columns of a tile
 STEP = 32  # steps of k in a tile product of bfloat16s
 _LINE_BYTES = 64  # of all processors with tile registers
 _LINE = 32  # elements of B to which its columns are padded
+# Groups of k in a tile product, which takes as long with fewer: with six of sixteen, products of floats take as long
+# as in vector registers.
+LEAST_GROUPS = 8
 # The part of the second-level cache that all tiles of A together may take which a thread keeps split.
 _KEPT = 0.5
 # Runs of B that lie no further apart are split together.
@@ -48,9 +51,21 @@ class Format:
         return SIDE * self.group
 
     def step_of(self, k: int) -> int:
-        """Steps of k in one tile product: as many as divide k, in groups."""
+        """Steps of k in one tile product: as many as divide k, in groups.
+
+        Floats are split anyway, so that zeros may follow the last ones: where only few divide k, all of as few products
+        as there can be, in equal parts.
+        """
         sizes = (size for size in divisors(k) if size % self.group == 0 and size <= self.longest)
-        return max(sizes, default=0)
+        even = max(sizes, default=0)
+        if even >= LEAST_GROUPS * self.group or self.parts == 1:
+            return even
+        part = -(-k // -(-k // self.longest))
+        return -(-part // self.group) * self.group
+
+    def products_along(self, k: int) -> int:
+        """Tile products for all of k; the last one may have fewer steps."""
+        return -(-k // max(self.group, self.step_of(k)))
 
 
 FORMATS = {
@@ -64,7 +79,7 @@ FORMATS = {
 def length_of_row(shape: GemmShape) -> int:
     """Pairs of bytes of a row of one product of A, split."""
     kind = FORMATS[shape.element]
-    return shape.k * kind.parts * kind.bytes // 2
+    return kind.products_along(shape.k) * kind.step_of(shape.k) * kind.parts * kind.bytes // 2
 
 
 def length_of_a(shape: GemmShape, whole: bool) -> int:
@@ -147,7 +162,7 @@ def _column_by_column(site: GemmSite, n: int, k: int, step: int) -> Columns:
     """B with each product's columns adjacent for each step of k: elements that two products read are split twice."""
     stride = padded(step)
     advance = site.rows * n * stride
-    product = k // step * advance if step else 0
+    product = FORMATS[site.element].products_along(k) * advance
     runs = tuple(
         (row + offset + j * site.stride_bn, r * product + (q * n + j) * stride, k)
         for r, offset in enumerate(site.offsets_b)
@@ -194,7 +209,12 @@ class Blocks:
     @property
     def steps(self) -> int:
         """Tile products along k."""
-        return self.shape.k // self.step
+        return self.format.products_along(self.shape.k)
+
+    @property
+    def last(self) -> int:
+        """Steps of k of the last of them."""
+        return self.shape.k - (self.steps - 1) * self.step
 
     @property
     def per_row(self) -> int:
@@ -267,12 +287,12 @@ def blocks_of(site: GemmSite, shape: GemmShape, core: Core) -> Blocks:
     splits = [_column_by_column(site, shape.n, shape.k, step)]
     if kind.parts == 1 and shape.stride_bk == 1:
         splits.append(_in_place(site, shape.n, step))
-    elif site.batch[0] == site.batch[1] and shape.stride_bk == 1:
+    elif site.batch[0] == site.batch[1] and shape.stride_bk == 1 and shape.k % step == 0:
         splits.append(_as_it_lies(site, shape.n, shape.k, step))
 
     def cost(columns: Columns) -> float:
         along_m = -(-shape.m // SIDE)
-        steps = shape.batch * shape.k / step
+        steps = shape.batch * kind.products_along(shape.k)
         products = _products(columns) * along_m * steps * kind.products * core.tile_product_cycles
         # Split operands beyond the second-level cache are slow to load.
         spilled = max(0, columns.length * kind.bytes * kind.parts - kept_bytes(core))

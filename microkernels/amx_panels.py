@@ -54,13 +54,12 @@ def fits_panels(shape: GemmShape, elements: int, core: Core) -> bool:
 
 def panel_elements(shape: GemmShape) -> int:
     """bfloat16s of two tiles of B, split, for all steps of all products."""
-    kind = FORMATS[shape.element]
-    return shape.batch * (shape.k // max(kind.group, kind.step_of(shape.k))) * _PARTS * 2 * _TILE
+    return shape.batch * FORMATS[shape.element].products_along(shape.k) * _PARTS * 2 * _TILE
 
 
 def panels_run(name: str, site: GemmSite, call: Blocks, core: Core) -> str:
     """The C function of a call; that which splits A is called ``{name}_a``."""
-    prefix, step, rows = site.prefix, call.step, call.shape.m
+    prefix, rows = site.prefix, call.shape.m
     rest = rows % (2 * SIDE)
     configurations = TileRegisterSizes(call.groups)
     entries: list[list[int]] = []
@@ -90,7 +89,7 @@ def panels_run(name: str, site: GemmSite, call: Blocks, core: Core) -> str:
                 f"panel, panel + {_TILE}, starts, starts, {2 * _TILE}, {STEP}, "
                 f"{_PARTS * 2 * _TILE}, c + block[3] + at, c + block[4] + at, {site.ldc}, count, {call.steps}, "
                 f"{call.groups}, POLYDL_OF_FLOATS, first, {wide}, {deep}, &next, {share}, {prefix}_offsets_b, "
-                f"0, 0, 0, {fetched});"
+                f"{call.last}, 0, 0, 0, {fetched});"
             )
 
         return products_of_blocks(site, call, configuration, 1, height, block)
@@ -118,7 +117,7 @@ def panels_run(name: str, site: GemmSite, call: Blocks, core: Core) -> str:
             "  struct polydl_columns next = {b, columns, blocks[0][0], blocks[0][0] + blocks[0][1], 0, 0};",
             "  for (long r = 0; r < count; ++r)",
             f"    polydl_split_columns(&next, 0, 0, {2 * SIDE * call.steps}, {call.steps}, {prefix}_offsets_b[r], "
-            f"{prefix}_parts_b + starts[r], {step});",
+            f"{prefix}_parts_b + starts[r], {call.step}, {call.last});",
             "  long set = -1;",
             f"  for (int i = 0; i < {len(entries) - 1}; ++i) {{",
             "    const long *block = blocks[i], *after = blocks[i + 1];",

@@ -270,6 +270,23 @@ TILED = [
         offsets_a=tuple(1024 * r for r in range(80)),
         offsets_b=tuple(1000 * (r // 2) + 32 * (r % 2) for r in range(80)),
     ),
+    # Steps of k that no part of a tile divides: zeros follow the last ones, of B in passing, before and kept, of A in
+    # each call and kept.
+    site(
+        m=(64, 64),
+        n=(56, 30),
+        k=(21, 21),
+        lda=64,
+        ldc=64,
+        stride_bn=6,
+        batch=(7, 5),
+        offsets_a=tuple(1344 * r for r in range(7)),
+        offsets_b=tuple(700 * r for r in range(7)),
+        overwrites=True,
+        ahead=1000,
+    ),
+    site(m=(48, 23), n=(37, 16), k=(63, 35), lda=50, ldc=48, stride_bn=1, stride_bk=40, anew_a=0.5),
+    site(m=(80, 80), n=(20, 20), k=(49, 15), lda=80, ldc=80, stride_bn=49, anew_b=0.5),
 ]
 # bfloat16s are not split: B where it lies, or column by column where its rows don't fill tiles or k is not contiguous.
 NARROW = [

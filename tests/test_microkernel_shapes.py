@@ -20,7 +20,10 @@ def test_tiles_decline_what_would_not_fill_them() -> None:
     assert AMX.rejects(shape(k=64, stride_bn=64)) is not None
     wide = shape(n=64, k=64, stride_bn=64)
     assert AMX.rejects(wide) is None
-    assert "k = 63" in (AMX.rejects(replace(wide, k=63)) or "")
+    assert "k = 13" in (AMX.rejects(replace(wide, k=13)) or "")
+    assert AMX.rejects(replace(wide, k=63)) is None, "zeros follow the last steps"
+    assert "k = 63" in (AMX.rejects(replace(wide, k=63, lda=1, stride_am=63)) or "")
+    assert "k = 63" in (AMX.rejects(replace(wide, k=63, element="bfloat16")) or "")
     assert "KiB" in (AMX.rejects(replace(wide, batch=1000)) or "")
     assert "overlap" in (AMX.rejects(replace(wide, ldc=31)) or "")
 
@@ -34,8 +37,10 @@ def test_tiles_split_columns_that_are_not_contiguous_for_each_product() -> None:
     assert "B, split, takes more than 1536 KiB" in (AMX.rejects(plain) or "")
     fewer = replace(plain, n=64, k=256)
     assert AMX.rejects(fewer) is None
-    further = AMX.predicted_cycles(fewer, 16) - AMX.predicted_cycles(replace(fewer, stride_bk=1), 16)
-    assert further == pytest.approx(0.5 * AMX.core.tile_split_cycles * 8 * 64 * 256)
+    shared = replace(fewer, stride_bk=1, reach_b=64 * 256, anew_b=0.999)
+    large = AMX.on(replace(WIDE_CORE, second_cache_bytes=1 << 30))
+    further = large.predicted_cycles(replace(fewer, anew_b=0.999), 16) - large.predicted_cycles(shared, 16)
+    assert further == pytest.approx(0.999 * AMX.core.tile_split_cycles * 8 * 64 * 256)
 
 
 def test_tiles_split_nothing_of_products_that_a_shorter_batch_leaves_out() -> None:

@@ -65,10 +65,10 @@ def test_no_call_is_expected_to_beat_the_peak() -> None:
 
 def test_tiles_may_beat_the_peak_as_their_formula_says() -> None:
     core = MACHINE.core
-    call = packed_call(64, 64, 512)
+    call = packed_call(256, 128, 128)
     formula = AMX.on(core).predicted_cycles(call, 16)
-    assert formula < 64 * 64 * 512 / 16 / core.fma_per_cycle
-    times = CallTimes("c-amx", "float", 16, "", True, (CallTime(64, 64, 512, 1, False, formula / core.peak_cycle),))
+    assert formula < 256 * 128 * 128 / 16 / core.fma_per_cycle
+    times = CallTimes("c-amx", "float", 16, "", True, (CallTime(256, 128, 128, 1, False, formula / core.peak_cycle),))
     assert calibrated(AMX, (), (times,)).on(core).predicted_cycles(call, 16) == pytest.approx(formula)
 
 

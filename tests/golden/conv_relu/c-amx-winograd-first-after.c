@@ -86,23 +86,24 @@ POLYDL_TILE_FUNCTION void polydl_split_run(const float *from, unsigned short *to
   }
 }
 /* Two rows of A, element by element. */
-POLYDL_TILE_FUNCTION void polydl_split_pair(const float *from, long lda, unsigned short *to, long plane, __mmask16 some)
+POLYDL_TILE_FUNCTION void polydl_split_pair(const float *from, long lda, unsigned short *to, long plane, __mmask16 one, __mmask16 two)
 {
   __m512i x[3], y[3];
-  polydl_parts(_mm512_maskz_loadu_epi32(some, from), x);
-  polydl_parts(_mm512_maskz_loadu_epi32(some, from + lda), y);
+  polydl_parts(_mm512_maskz_loadu_epi32(one, from), x);
+  polydl_parts(_mm512_maskz_loadu_epi32(two, from + lda), y);
   for (int p = 0; p < 3; ++p)
     _mm512_store_si512(to + p * plane, _mm512_mask_blend_epi16(0xaaaaaaaa, _mm512_srli_epi32(x[p], 16), y[p]));
 }
-/* Rows of A in pairs, for columns that fill a tile or fewer; the parts of a step lie side by side. Rows may lie a page
-   apart, which no processor fetches ahead by itself. */
-POLYDL_TILE_FUNCTION void polydl_split_pairs(const float *from, long lda, unsigned short *to, long plane, int pairs, int columns)
+/* Rows of A in pairs, for columns that fill a tile or fewer; the parts of a step lie side by side. There are so many
+   ``rows``, and zeros behind them. Rows may lie a page apart, which no processor fetches ahead by itself. */
+POLYDL_TILE_FUNCTION void polydl_split_pairs(
+    const float *from, long lda, unsigned short *to, long plane, int rows, int pairs, int columns)
 {
   const __mmask16 some = columns >= 16 ? 0xffff : (__mmask16)((1u << columns) - 1);
   for (int pair = 0; pair < pairs; ++pair, from += 2 * lda, to += 32) {
     __builtin_prefetch(from + POLYDL_FETCH * lda);
     __builtin_prefetch(from + (POLYDL_FETCH + 1) * lda);
-    polydl_split_pair(from, lda, to, plane, some);
+    polydl_split_pair(from, lda, to, plane, 2 * pair < rows ? some : 0, 2 * pair + 1 < rows ? some : 0);
   }
 }
 /* The same of bfloat16s, which need not be split. */
@@ -140,10 +141,11 @@ struct polydl_columns {
   unsigned short *to;
 };
 /* Some pieces of one product's columns, in the order in which they lie: each column from ``first`` on has one for each
-   step of k. The second tile follows the first, and the parts of both lie 1,024 bfloat16s apart. */
+   step of k, the ``last`` of which may be shorter. The second tile follows the first, and the parts of both lie 1,024
+   bfloat16s apart. */
 POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_split_columns(
     const struct polydl_columns *columns, int first, int piece, int end, int steps, long offset, unsigned short *to,
-    int length)
+    int length, int last)
 {
   for (; piece < end && first + piece / steps < columns->all; ++piece) {
     const int j = first + piece / steps, step = piece % steps;
@@ -152,7 +154,7 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_split_columns(
     __builtin_prefetch(later, 0, 2);
     __builtin_prefetch(later + 16, 0, 2);
     polydl_split_run(columns->b + columns->from[j] + offset + length * step, to + 3 * 1024 * step + 32 * place, 1024,
-                     length);
+                     step + 1 < steps ? length : last);
   }
 }
 /* Rows of A to be split, two tiles of 16 elements each, for so many steps of each product. */
@@ -172,7 +174,7 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_split_rows(
         rows->a + rows->offsets[step / rows->steps] + 2 * (step % rows->steps * pairs + pair) * lda + 16 * tile;
     __builtin_prefetch(from + 32);
     __builtin_prefetch(from + lda + 32);
-    polydl_split_pair(from, lda, rows->to + (6 * step + tile) * 32 * pairs + 32 * pair, 64 * pairs, 0xffff);
+    polydl_split_pair(from, lda, rows->to + (6 * step + tile) * 32 * pairs + 32 * pair, 64 * pairs, 0xffff, 0xffff);
   }
 }
 /* The sums so far of one or two tiles along n by one or two along m, and the new ones; nothing before is put off. */
@@ -214,7 +216,7 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_split_rows(
       __builtin_prefetch(soon + ((part) * (wide ? pairs : pairs / 2) + line) * 32);                                    \
     if (share)                                                                                                         \
       polydl_split_columns(next, next->begin, share * step + share * (part) / 6,                                       \
-                           share * step + share * ((part) + 1) / 6, steps, offsets_b[r], to, 2 * pairs);               \
+                           share * step + share * ((part) + 1) / 6, steps, offsets_b[r], to, 2 * pairs, last);         \
     if (units)                                                                                                         \
       polydl_split_rows(rows, lda, unit + units * (part) / 6, unit + units * ((part) + 1) / 6, pairs);                 \
     for (int line = lines * (part) / 6; line < lines * ((part) + 1) / 6; ++line)                                       \
@@ -234,7 +236,7 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_tile_block(
     const unsigned short *a, const unsigned short *after, const void *first_b, const void *second_b,
     const long *offsets_first, const long *offsets_second, long plane, long column, long advance, void *c0, void *c1,
     long ldc, long count, int steps, int pairs, int kind, int first, int wide, int deep,
-    const struct polydl_columns *next, int share, const long *offsets_b, const struct polydl_rows *rows,
+    const struct polydl_columns *next, int share, const long *offsets_b, int last, const struct polydl_rows *rows,
     int units, long lda, const char *ahead, int lines)
 {
   const long width = kind > POLYDL_OF_BFLOAT16S ? 1 : 2, parts = kind == POLYDL_OF_FLOATS ? 3 : 1;
@@ -308,10 +310,8 @@ static void polydl_gemm3_loops(const float *a, const float *b, float *c, int las
     }
 }
 #ifdef POLYDL_HAS_TILES
-static long polydl_gemm3_round = 1;
-static _Thread_local struct { const float *from; long count, round; int shape; } polydl_gemm3_held_b;
-static _Thread_local unsigned short polydl_gemm3_parts_a[2][1536] __attribute__((aligned(64)));
-static _Thread_local unsigned short polydl_gemm3_parts_b[16128] __attribute__((aligned(64)));
+static _Thread_local unsigned short polydl_gemm3_parts_a[1][1536] __attribute__((aligned(64)));
+static _Thread_local unsigned short polydl_gemm3_parts_b[12288] __attribute__((aligned(64)));
 static void polydl_gemm3_run_000_a_panel(const float *a, int row, int tiles, long count, unsigned short *to)
 {
   for (long r = 0; r < count; ++r)
@@ -319,26 +319,15 @@ static void polydl_gemm3_run_000_a_panel(const float *a, int row, int tiles, lon
       for (int tile = 0; tile < tiles; ++tile) {
         const int left = 16 - row - 16 * tile;
         const float *from = a + polydl_gemm3_offsets_a[r] + 256L * step;
-        polydl_split_pairs(from + row + 16 * tile, 16, to + 256 * tile, 256 * tiles, 8, left < 16 ? left : 16);
+        polydl_split_pairs(from + row + 16 * tile, 16, to + 256 * tile, 256 * tiles, 16, 8, left < 16 ? left : 16);
       }
 }
-static const unsigned short *polydl_gemm3_run_000_b(const float *b, long count)
+static const unsigned short *polydl_gemm3_run_000_a(const float *a, long count)
 {
-  if (polydl_gemm3_held_b.from == b && polydl_gemm3_held_b.count == count && polydl_gemm3_held_b.shape == 0 && polydl_gemm3_held_b.round == polydl_gemm3_round)
-    return polydl_gemm3_parts_b;
-  polydl_gemm3_held_b.from = b;
-  polydl_gemm3_held_b.count = count;
-  polydl_gemm3_held_b.shape = 0;
-  polydl_gemm3_held_b.round = polydl_gemm3_round;
-  for (long r = 0; r < count; ++r)
-    for (int q = 0; q < 2; ++q)
-      for (int j = 0; j < 42; ++j) {
-        const float *from = b + polydl_gemm3_offsets_b[r] + polydl_gemm3_rows_b[q] + j * 16L;
-        unsigned short *to = polydl_gemm3_parts_b + r * 2688 + (q * 42 + j) * 32;
-        for (int step = 0; step < 1; ++step)
-          polydl_split_run(from + 16 * step, to + 2688 * step, 5376, 16);
-      }
-  return polydl_gemm3_parts_b;
+  const int slot = 0;
+  for (int row = 0; row < 16; row += 32)
+    polydl_gemm3_run_000_a_panel(a, row, 16 - row > 16 ? 2 : 1, count, polydl_gemm3_parts_a[slot] + row * 48 * count);
+  return polydl_gemm3_parts_a[slot];
 }
 static void polydl_gemm3_run_000(const float *a, const float *b, float *c, long count, int first)
 {
@@ -346,25 +335,31 @@ static void polydl_gemm3_run_000(const float *a, const float *b, float *c, long 
     {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 64, 0, 64, 0, 64, 0, 64, 0, 32, 0, 32, 0, 64, 0, 64, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 14, 14, 14, 14, 14, 14, 8, 8, 0, 0, 0, 0, 0, 0, 0, 0},
     {1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 64, 0, 4, 0, 64, 0, 4, 0, 32, 0, 32, 0, 64, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 14, 14, 14, 14, 14, 14, 8, 8, 0, 0, 0, 0, 0, 0, 0, 0}
   };
-  static const long blocks[][9] = {
-    {0, 0, 0, 0, 448, 224, 1, 0, 1},
-    {0, 896, 448, 2, 0, 21504, 1, 0, 1},
-    {2, 448, 21728, 2, 896, 21952, 1, 0, 1}
+  static const long blocks[][7] = {
+    {14, 14, 0, 0, 224, 0, 1},
+    {14, 14, 28, 448, 21504, 0, 1},
+    {14, 14, 56, 21728, 21952, 0, 1},
+    {0, 0, 0, 0, 0, 0, 0}
   };
-  static const long starts[] = {0, 2688, 1344, 4032};
-  const unsigned short *parts_b = polydl_gemm3_run_000_b(b, count);
-  const unsigned short *parts_a = polydl_gemm3_parts_a[0];
-  long set = -1, at = 0;
-  for (; at < 16; at += 32) {
-    polydl_gemm3_run_000_a_panel(a, at, 1, count, polydl_gemm3_parts_a[0]);
-    for (int i = 0; i < 3; ++i) {
-      const long *block = blocks[i];
-      if (block[8] != set)
-        POLYDL_TILE_CONFIGURE(sizes[set = block[8]]);
-      if (block[6])
-        polydl_tile_block(parts_a, parts_a, parts_b + block[1], parts_b + block[4], starts + block[0], starts + block[3], 5376, 32, 2688, c + block[2] + at, c + block[5] + at, 16, count, 1, 8, POLYDL_OF_FLOATS, first, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0);
+  static const long columns[] = {0, 16, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256, 272, 288, 304, 320, 336, 352, 368, 384, 400, 416, 432, 448, 464, 480, 496, 512, 528, 544, 560, 576, 592, 608, 624, 640, 656, 21504, 21520, 21536, 21552, 21568, 21584, 21600, 21616, 21632, 21648, 21664, 21680, 21696, 21712, 21728, 21744, 21760, 21776, 21792, 21808, 21824, 21840, 21856, 21872, 21888, 21904, 21920, 21936, 21952, 21968, 21984, 22000, 22016, 22032, 22048, 22064, 22080, 22096, 22112, 22128, 22144, 22160, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  static const long starts[] = {0, 3072};
+  const unsigned short *parts_a = polydl_gemm3_run_000_a(a, count);
+  struct polydl_columns next = {b, columns, blocks[0][0], blocks[0][0] + blocks[0][1], 0, 0};
+  for (long r = 0; r < count; ++r)
+    polydl_split_columns(&next, 0, 0, 32, 1, polydl_gemm3_offsets_b[r], polydl_gemm3_parts_b + starts[r], 16, 16);
+  long set = -1;
+  for (int i = 0; i < 3; ++i) {
+    const long *block = blocks[i], *after = blocks[i + 1];
+    const unsigned short *panel = polydl_gemm3_parts_b + i % 2 * 6144, *from_a = parts_a;
+    next = (struct polydl_columns){b, columns + after[2], after[0], after[0] + after[1], 0, polydl_gemm3_parts_b + (i + 1) % 2 * 6144};
+    long at = 0;
+    {
+      if (block[6] != set)
+        POLYDL_TILE_CONFIGURE(sizes[set = block[6]]);
+      if (block[1])
+        polydl_tile_block(from_a, from_a + 768 * count, panel, panel + 512, starts, starts, 1024, 32, 3072, c + block[3] + at, c + block[4] + at, 16, count, 1, 8, POLYDL_OF_FLOATS, first, 0, 1, &next, 32, polydl_gemm3_offsets_b, 16, 0, 0, 0, 0, 0);
       else
-        polydl_tile_block(parts_a, parts_a, parts_b + block[1], parts_b + block[4], starts + block[0], starts + block[3], 5376, 32, 2688, c + block[2] + at, c + block[5] + at, 16, count, 1, 8, POLYDL_OF_FLOATS, first, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+        polydl_tile_block(from_a, from_a + 768 * count, panel, panel + 512, starts, starts, 1024, 32, 3072, c + block[3] + at, c + block[4] + at, 16, count, 1, 8, POLYDL_OF_FLOATS, first, 0, 0, &next, 32, polydl_gemm3_offsets_b, 16, 0, 0, 0, 0, 0);
     }
   }
   POLYDL_TILE_RELEASE();
@@ -602,9 +597,6 @@ static void conv_relu(float output[2][2][12][14][16], const float filter[2][2][3
     float (*input_points)[2][16][42][16] = polydl_kept(0);
     float (*filter_points)[2][16][16][16] = polydl_kept(1);
     float (*output_points)[2][16][42][16] = polydl_kept(2);
-#ifdef POLYDL_HAS_TILES
-    __atomic_add_fetch(&polydl_gemm3_round, 1, __ATOMIC_RELAXED);
-#endif
     pthread_once(&polydl_once, polydl_setup);
     #pragma omp parallel for
     for (int img = 0; img <= 1; ++img) {

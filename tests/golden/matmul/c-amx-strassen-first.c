@@ -82,23 +82,24 @@ POLYDL_TILE_FUNCTION void polydl_split_run(const float *from, unsigned short *to
   }
 }
 /* Two rows of A, element by element. */
-POLYDL_TILE_FUNCTION void polydl_split_pair(const float *from, long lda, unsigned short *to, long plane, __mmask16 some)
+POLYDL_TILE_FUNCTION void polydl_split_pair(const float *from, long lda, unsigned short *to, long plane, __mmask16 one, __mmask16 two)
 {
   __m512i x[3], y[3];
-  polydl_parts(_mm512_maskz_loadu_epi32(some, from), x);
-  polydl_parts(_mm512_maskz_loadu_epi32(some, from + lda), y);
+  polydl_parts(_mm512_maskz_loadu_epi32(one, from), x);
+  polydl_parts(_mm512_maskz_loadu_epi32(two, from + lda), y);
   for (int p = 0; p < 3; ++p)
     _mm512_store_si512(to + p * plane, _mm512_mask_blend_epi16(0xaaaaaaaa, _mm512_srli_epi32(x[p], 16), y[p]));
 }
-/* Rows of A in pairs, for columns that fill a tile or fewer; the parts of a step lie side by side. Rows may lie a page
-   apart, which no processor fetches ahead by itself. */
-POLYDL_TILE_FUNCTION void polydl_split_pairs(const float *from, long lda, unsigned short *to, long plane, int pairs, int columns)
+/* Rows of A in pairs, for columns that fill a tile or fewer; the parts of a step lie side by side. There are so many
+   ``rows``, and zeros behind them. Rows may lie a page apart, which no processor fetches ahead by itself. */
+POLYDL_TILE_FUNCTION void polydl_split_pairs(
+    const float *from, long lda, unsigned short *to, long plane, int rows, int pairs, int columns)
 {
   const __mmask16 some = columns >= 16 ? 0xffff : (__mmask16)((1u << columns) - 1);
   for (int pair = 0; pair < pairs; ++pair, from += 2 * lda, to += 32) {
     __builtin_prefetch(from + POLYDL_FETCH * lda);
     __builtin_prefetch(from + (POLYDL_FETCH + 1) * lda);
-    polydl_split_pair(from, lda, to, plane, some);
+    polydl_split_pair(from, lda, to, plane, 2 * pair < rows ? some : 0, 2 * pair + 1 < rows ? some : 0);
   }
 }
 /* The same of bfloat16s, which need not be split. */
@@ -136,10 +137,11 @@ struct polydl_columns {
   unsigned short *to;
 };
 /* Some pieces of one product's columns, in the order in which they lie: each column from ``first`` on has one for each
-   step of k. The second tile follows the first, and the parts of both lie 1,024 bfloat16s apart. */
+   step of k, the ``last`` of which may be shorter. The second tile follows the first, and the parts of both lie 1,024
+   bfloat16s apart. */
 POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_split_columns(
     const struct polydl_columns *columns, int first, int piece, int end, int steps, long offset, unsigned short *to,
-    int length)
+    int length, int last)
 {
   for (; piece < end && first + piece / steps < columns->all; ++piece) {
     const int j = first + piece / steps, step = piece % steps;
@@ -148,7 +150,7 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_split_columns(
     __builtin_prefetch(later, 0, 2);
     __builtin_prefetch(later + 16, 0, 2);
     polydl_split_run(columns->b + columns->from[j] + offset + length * step, to + 3 * 1024 * step + 32 * place, 1024,
-                     length);
+                     step + 1 < steps ? length : last);
   }
 }
 /* Rows of A to be split, two tiles of 16 elements each, for so many steps of each product. */
@@ -168,7 +170,7 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_split_rows(
         rows->a + rows->offsets[step / rows->steps] + 2 * (step % rows->steps * pairs + pair) * lda + 16 * tile;
     __builtin_prefetch(from + 32);
     __builtin_prefetch(from + lda + 32);
-    polydl_split_pair(from, lda, rows->to + (6 * step + tile) * 32 * pairs + 32 * pair, 64 * pairs, 0xffff);
+    polydl_split_pair(from, lda, rows->to + (6 * step + tile) * 32 * pairs + 32 * pair, 64 * pairs, 0xffff, 0xffff);
   }
 }
 /* The sums so far of one or two tiles along n by one or two along m, and the new ones; nothing before is put off. */
@@ -210,7 +212,7 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_split_rows(
       __builtin_prefetch(soon + ((part) * (wide ? pairs : pairs / 2) + line) * 32);                                    \
     if (share)                                                                                                         \
       polydl_split_columns(next, next->begin, share * step + share * (part) / 6,                                       \
-                           share * step + share * ((part) + 1) / 6, steps, offsets_b[r], to, 2 * pairs);               \
+                           share * step + share * ((part) + 1) / 6, steps, offsets_b[r], to, 2 * pairs, last);         \
     if (units)                                                                                                         \
       polydl_split_rows(rows, lda, unit + units * (part) / 6, unit + units * ((part) + 1) / 6, pairs);                 \
     for (int line = lines * (part) / 6; line < lines * ((part) + 1) / 6; ++line)                                       \
@@ -230,7 +232,7 @@ POLYDL_TILE_FUNCTION __attribute__((always_inline)) void polydl_tile_block(
     const unsigned short *a, const unsigned short *after, const void *first_b, const void *second_b,
     const long *offsets_first, const long *offsets_second, long plane, long column, long advance, void *c0, void *c1,
     long ldc, long count, int steps, int pairs, int kind, int first, int wide, int deep,
-    const struct polydl_columns *next, int share, const long *offsets_b, const struct polydl_rows *rows,
+    const struct polydl_columns *next, int share, const long *offsets_b, int last, const struct polydl_rows *rows,
     int units, long lda, const char *ahead, int lines)
 {
   const long width = kind > POLYDL_OF_BFLOAT16S ? 1 : 2, parts = kind == POLYDL_OF_FLOATS ? 3 : 1;
@@ -313,7 +315,7 @@ static void polydl_gemm3_run_000_a_panel(const float *a, int row, int tiles, lon
       for (int tile = 0; tile < tiles; ++tile) {
         const int left = 16 - row - 16 * tile;
         const float *from = a + polydl_gemm3_offsets_a[r] + 512L * step;
-        polydl_split_pairs(from + row + 16 * tile, 16, to + 512 * tile, 512 * tiles, 16, left < 16 ? left : 16);
+        polydl_split_pairs(from + row + 16 * tile, 16, to + 512 * tile, 512 * tiles, 32, 16, left < 16 ? left : 16);
       }
 }
 static const unsigned short *polydl_gemm3_run_000_a(const float *a, long count)
@@ -339,7 +341,7 @@ static void polydl_gemm3_run_000(const float *a, const float *b, float *c, long 
   const unsigned short *parts_a = polydl_gemm3_run_000_a(a, count);
   struct polydl_columns next = {b, columns, blocks[0][0], blocks[0][0] + blocks[0][1], 0, 0};
   for (long r = 0; r < count; ++r)
-    polydl_split_columns(&next, 0, 0, 64, 2, polydl_gemm3_offsets_b[r], polydl_gemm3_parts_b + starts[r], 32);
+    polydl_split_columns(&next, 0, 0, 64, 2, polydl_gemm3_offsets_b[r], polydl_gemm3_parts_b + starts[r], 32, 32);
   long set = -1;
   for (int i = 0; i < 2; ++i) {
     const long *block = blocks[i], *after = blocks[i + 1];
@@ -350,9 +352,9 @@ static void polydl_gemm3_run_000(const float *a, const float *b, float *c, long 
       if (block[6] != set)
         POLYDL_TILE_CONFIGURE(sizes[set = block[6]]);
       if (block[1])
-        polydl_tile_block(from_a, from_a + 3072 * count, panel, panel + 512, starts, starts, 1024, 32, 3072, c + block[3] + at, c + block[4] + at, 16, count, 2, 16, POLYDL_OF_FLOATS, first, 0, 1, &next, 32, polydl_gemm3_offsets_b, 0, 0, 0, 0, 0);
+        polydl_tile_block(from_a, from_a + 3072 * count, panel, panel + 512, starts, starts, 1024, 32, 3072, c + block[3] + at, c + block[4] + at, 16, count, 2, 16, POLYDL_OF_FLOATS, first, 0, 1, &next, 32, polydl_gemm3_offsets_b, 32, 0, 0, 0, 0, 0);
       else
-        polydl_tile_block(from_a, from_a + 3072 * count, panel, panel + 512, starts, starts, 1024, 32, 3072, c + block[3] + at, c + block[4] + at, 16, count, 2, 16, POLYDL_OF_FLOATS, first, 0, 0, &next, 32, polydl_gemm3_offsets_b, 0, 0, 0, 0, 0);
+        polydl_tile_block(from_a, from_a + 3072 * count, panel, panel + 512, starts, starts, 1024, 32, 3072, c + block[3] + at, c + block[4] + at, 16, count, 2, 16, POLYDL_OF_FLOATS, first, 0, 0, &next, 32, polydl_gemm3_offsets_b, 32, 0, 0, 0, 0, 0);
     }
   }
   POLYDL_TILE_RELEASE();
