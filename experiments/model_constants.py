@@ -47,6 +47,8 @@ VALUES: Mapping[str, tuple[float, ...]] = {
     "prefetch_most_in_vain": (1.0, 2.0, 4.0),
     "prefetch_turns_slowdown": (1.0, 1.5, 2.5, 4.0),
     "fewest_ways": (4, 8, 16),
+    "tile_hidden_share": (_NONE, 0.15, 0.3, 0.45, 1.0),
+    "tile_held_share": (_NONE, 0.15, 0.3, 0.45, 1.0),
 }
 
 
@@ -91,10 +93,12 @@ def rows(documents: Sequence[Document]) -> Iterator[list[str]]:
     """
     machines = dict.fromkeys(each["machine"] for each in documents)
     for name in VALUES:
-        for value in sorted({order[0] for each in documents for order in each["orders"][name]}):
+        # Files of before have fewer constants.
+        varied_here = [each for each in documents if name in each["orders"]]
+        for value in sorted({order[0] for each in varied_here for order in each["orders"][name]}):
             cells = [name, "0" if value == _NONE else f"{value:g}"]
             for machine in machines:
-                own = [each for each in documents if each["machine"] == machine]
+                own = [each for each in varied_here if each["machine"] == machine]
                 orders = [order for each in own for order in each["orders"][name] if order[0] == value]
                 text = f"{geometric_mean(o[1] for o in orders):.3f}, {mean(o[2] for o in orders):.2f}" if orders else ""
                 cells.append(f"**{text}**" if own[0]["shipped"][name] == value else text)

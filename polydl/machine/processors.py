@@ -207,7 +207,7 @@ _X86: Mapping[str, Any] = MappingProxyType(
         "tile_ahead_rows": 16,
         "tile_ahead_columns": 8,
         "tile_hidden_share": 0.3,
-        "tile_held_share": 0.3,
+        "tile_held_share": 0.15,
         "transform_ahead_rows": 4,
         "exposed_page_share": 0.25,
         "exposed_first_share": 0.1,
