@@ -86,13 +86,13 @@ def having(machine: Machine, name: str, value: float) -> Machine:
     return replace(machine, constants=(*others, CoreConstant(name, value)))
 
 
-def rows(documents: Sequence[Document]) -> Iterator[list[str]]:
+def rows(documents: Sequence[Document], names: Sequence[str] = tuple(VALUES)) -> Iterator[list[str]]:
     """The cells of the table: geometric means of the first pick over the best, and means of Kendall's tau.
 
     What a machine's core has is in bold.
     """
     machines = dict.fromkeys(each["machine"] for each in documents)
-    for name in VALUES:
+    for name in names:
         # Files of before have fewer constants.
         varied_here = [each for each in documents if name in each["orders"]]
         for value in sorted({order[0] for each in varied_here for order in each["orders"][name]}):
@@ -128,12 +128,13 @@ def vary(data: tuple[Path, ...], out: Path) -> None:
 
 @main.command()
 @click.argument("path", type=click.Path(exists=True, path_type=Path))
-def table(path: Path) -> None:
+@click.option("--constant", "constants", type=click.Choice(list(VALUES)), multiple=True, help="Show these alone.")
+def table(path: Path, constants: tuple[str, ...]) -> None:
     """Print how well variants are ordered by value, as Markdown."""
     documents = json_lines.documents(path)
     nests = Counter(each["machine"] for each in documents)
     heads = ("constant", "value", *(f"{name}, {count} nests" for name, count in nests.items()))
-    print(*markdown(heads, list(rows(documents))), sep="\n")
+    print(*markdown(heads, list(rows(documents, constants or tuple(VALUES)))), sep="\n")
 
 
 if __name__ == "__main__":

@@ -242,6 +242,25 @@ def by_size(*cases: tuple[str, str, list[object]]) -> list[ParameterSet]:
                 ["operators", DATA / "models-xeon-cold-constants.jsonl", "resnet50"],
             )
         ),
+        *(
+            ("2026-12-01-models-xeon-float", "experiments.models", [*arguments])
+            for arguments in (
+                ["table", "--float", DATA / "models-xeon-float.jsonl"],
+                ["table", "--float", "--least", DATA / "models-xeon-float.jsonl"],
+                ["memory", DATA / "models-xeon-float.jsonl"],
+                ["operators", DATA / "models-xeon-float.jsonl", "resnet50"],
+                ["operators", DATA / "models-xeon-float.jsonl", "googlenet"],
+            )
+        ),
+        ("2026-12-01-resnet-xeon", "experiments.layers", ["table", DATA / "resnet-xeon.json.xz"]),
+        (
+            "2026-12-01-resnet-xeon",
+            "experiments.model_constants",
+            [
+                *("table", DATA / "tile-registers" / "constants.jsonl"),
+                *("--constant", "tile_hidden_share", "--constant", "tile_held_share"),
+            ],
+        ),
         ("2026-11-29-models", "experiments.models", ["table", DATA / "models-xeon-bfloat16.jsonl"]),
         ("2026-11-29-models", "experiments.models", ["table", "--least", DATA / "models-xeon-bfloat16.jsonl"]),
         ("2026-11-29-models", "experiments.models", ["operators", DATA / "models-xeon-bfloat16.jsonl", "resnet50"]),

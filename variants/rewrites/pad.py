@@ -15,7 +15,7 @@ from typing import ClassVar
 import islpy as isl
 
 from polydl.errors import IllegalVariantError
-from polydl.ir.affine import Affine, Box, iterator_form, value_range
+from polydl.ir.affine import Affine, Box, box_extents, iterator_form, value_range
 from polydl.ir.construct import assignment, fresh_name, make_access, make_domain, make_statement, zero_of
 from polydl.ir.families import PADDING
 from polydl.ir.numerics import REORDERED, Rounding
@@ -27,7 +27,7 @@ from polydl.poly.boxes import bounding_box, loop_ranges
 from polydl.poly.counting import limited
 from polydl.poly.dependences import Dependence
 from polydl.rewrite_contract import Phase, Proposal, Request
-from polydl.variants.rewrites.accesses import moved_read
+from polydl.variants.rewrites.accesses import access_over, moved_read
 from polydl.variants.rewrites.copies import inserted, with_copy
 
 
@@ -160,22 +160,32 @@ def _padded(scop: Scop, whole: Statement, read: Access, there: Box) -> Scop:
         source=straight,
     )
     copy = next(each for each in copied.statements if each.accesses[0].array == padded.name)
-    zeros = _zeros(copy, padded, straight)
+    inside = tuple((low - first, high - first) for (low, high), first in zip(there, lows, strict=True))
+    zeros = _zeros(copy, padded, straight, inside)
     return replace(copied, statements=inserted(zeros, copied.statements))
 
 
-def _zeros(copy: Statement, padded: Array, subscripts: Sequence[Affine]) -> Statement:
-    """All of the copy set to zero, in front of the nest that fills it."""
+def _zeros(copy: Statement, padded: Array, subscripts: Sequence[Affine], inside: Box) -> Statement:
+    """The borders of the copy set to zero, all but what lies ``inside``, in front of the nest that fills that."""
     name = f"zero_{padded.name}"
     iterators = tuple(f"{padded.name}_{dimension}" for dimension in range(len(padded.extents)))
     box = tuple((0, extent - 1) for extent in padded.extents)
-    access = make_access(name, iterators, box, f"{name}_to", padded.name, "write", tuple(subscripts))
+    borders = isl.Set(make_domain(name, iterators, box)).subtract(isl.Set(make_domain(name, iterators, inside)))
+    domain = str(borders.coalesce())
+    access = access_over(name, iterators, domain, f"{name}_to", padded.name, "write", tuple(subscripts))
     zero = zero_of(padded)
-    text = f"{padded.name}[...] = {zero.text}"
-    body = assignment(access.reference, zero)
-    return make_statement(
-        name, iterators, box, (access,), body, origin="zero", betas=copy.betas, line=copy.line, text=text
+    whole = make_statement(
+        name,
+        iterators,
+        box,
+        (access,),
+        assignment(access.reference, zero),
+        origin="zero",
+        betas=copy.betas,
+        line=copy.line,
+        text=f"{padded.name}[...] = {zero.text}",
     )
+    return replace(whole, domain=domain, box=None, instances=whole.instances - prod(box_extents(inside)))
 
 
 def padding_choice(scop: Scop, statement: Statement) -> Pad | None:

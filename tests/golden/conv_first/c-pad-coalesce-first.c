@@ -350,11 +350,9 @@ static void conv_first(float y[10][10][32], const float w[3][5][3][32], const fl
     float (*w_flat)[15][32] = (void *)w;
     float (*x_padded_flat)[69] = (void *)x_padded;
     float (*x_flat)[69] = (void *)x;
-    for (int x_padded_0 = 0; x_padded_0 <= 20; ++x_padded_0) {
-      #pragma omp simd simdlen(16)
-      for (int x_padded_1_x_padded_2 = 0; x_padded_1_x_padded_2 <= 68; ++x_padded_1_x_padded_2) {
-        x_padded_flat[x_padded_0][x_padded_1_x_padded_2] = 0.0f;
-      }
+    #pragma omp simd simdlen(16)
+    for (int x_padded_1_x_padded_2 = 0; x_padded_1_x_padded_2 <= 68; ++x_padded_1_x_padded_2) {
+      x_padded_flat[0][x_padded_1_x_padded_2] = 0.0f;
     }
     for (int x_0 = 0; x_0 <= 19; ++x_0) {
       #pragma omp simd simdlen(16)

@@ -760,9 +760,19 @@ static void conv_same(float output[1][32][14][13], const float weights[32][16][3
     #pragma omp parallel for
     for (int input_padded_1 = 0; input_padded_1 <= 15; ++input_padded_1) {
       for (int input_padded_2 = 0; input_padded_2 <= 15; ++input_padded_2) {
-        #pragma omp simd
-        for (int input_padded_3 = 0; input_padded_3 <= 14; ++input_padded_3) {
-          input_padded[0][input_padded_1][input_padded_2][input_padded_3] = 0.0f;
+        if ((input_padded_2 >= 1) && (input_padded_2 <= 14)) {
+          input_padded[0][input_padded_1][input_padded_2][0] = 0.0f;
+          input_padded[0][input_padded_1][input_padded_2][14] = 0.0f;
+        } else if (input_padded_2 == 15) {
+          #pragma omp simd
+          for (int input_padded_3 = 0; input_padded_3 <= 14; ++input_padded_3) {
+            input_padded[0][input_padded_1][15][input_padded_3] = 0.0f;
+          }
+        } else {
+          #pragma omp simd
+          for (int input_padded_3 = 0; input_padded_3 <= 14; ++input_padded_3) {
+            input_padded[0][input_padded_1][0][input_padded_3] = 0.0f;
+          }
         }
       }
     }
