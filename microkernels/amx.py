@@ -97,8 +97,7 @@ class Amx(Microkernel):
     kept_memory: tuple[str, ...] = ("The copies of c-amx are thread-local variables, which go with their threads.",)
     formula_constants: tuple[FormulaConstants, ...] = (
         FormulaConstants(
-            ("tile_product_cycles", "tile_output_cycles", "tile_call_cycles", "tile_split_cycles"),
-            ("float", "float"),
+            ("tile_product_cycles", "tile_output_cycles", "tile_call_cycles", "tile_split_cycles"), ("float", "float")
         ),
         FormulaConstants(("tile_copy_cycles",), (BFLOAT16, "float")),
         FormulaConstants(("tile_transpose_cycles",), (BFLOAT16, "float"), row_by_row=True),
@@ -116,6 +115,8 @@ class Amx(Microkernel):
     def rejects(self, shape: GemmShape) -> str | None:
         kind = FORMATS[shape.element]
         least, most, step = LEAST_GROUPS * kind.group, kind.longest, kind.step_of(shape.k)
+        if step < least and kind.parts > 1:
+            return f"k = {shape.k} fills too little of a tile, which takes from {least - kind.group + 1} steps on"
         if step < least:
             return f"no multiple of {kind.group} from {least} to {most} divides k = {shape.k}"
         if shape.k % step and shape.stride_am != 1:

@@ -172,6 +172,7 @@ def collected_text(collected: Sequence[Collected], left: int, *, compiled: bool)
 def _export(source: Path, path: Path) -> int:
     from polydl.learning.collection import analysed_anew
     from polydl.learning.samples import chosen_runs, machines_beside, profile_path, read_records, write_compressed
+    from polydl.presentation.notation import counted
     from polydl.presentation.progress import progress_bar
 
     damaged: list[Damage] = []
@@ -187,4 +188,6 @@ def _export(source: Path, path: Path) -> int:
         machine.save(profile_path(path, cpu))
     nests = len({record.nest for record in analysed})
     click.echo(f"{count} records of {nests} nests in {path}, with the profiles of their machines beside them")
+    if few := len(runs) - len(enough):
+        click.echo(f"{counted(few, 'run')} left out, of fewer than {LEAST_EXPORTED} variants")
     return 0

@@ -82,8 +82,7 @@ class GemmShape:
     anew_a: float = 1.0
     #: the part of all calls that copy B, for a kernel that keeps copies
     anew_b: float = 1.0
-    #: elements of B from the first to the last that a call reads, gaps between products left out; 0 where B's products
-    #: lie one behind the other
+    #: elements that all products of a call span in B, what several of them span counted once; 0 where nobody counted
     reach_b: int = 0
 
     @property
