@@ -59,16 +59,16 @@ def test_rows_of_a_beyond_the_first_two_tiles_are_split_unseen() -> None:
 
 
 def test_operands_beyond_the_second_cache_come_back_for_each_two_tiles_of_rows() -> None:
-    kept = replace(CALL, n=784, k=512, anew_a=0.5, anew_b=0.5)
+    kept = replace(CALL, n=640, k=512, anew_a=0.5, anew_b=0.5)
     fits = WIDE_CORE.having(constants({"second_cache_bytes": 32 << 20}, "given"))
     slower = WIDE_CORE.having(constants({"last_cache_bytes_per_cycle": 4.0}, "given"))
     split = copying_cycles(kept, LONG, fits)
     back = copying_cycles(kept, LONG, WIDE_CORE) - split
     # Both operands are split into six bytes for four, and B is read for 64 rows in two passes.
-    held = 6 * (784 + 64) * 512
+    held = 6 * (640 + 64) * 512
     lost = held / WIDE_CORE.second_cache_bytes - WIDE_CORE.tile_held_share
     assert 0.0 < lost < 1.0
-    assert back == pytest.approx(lost * 2 * 6 * 784 * 512 / WIDE_CORE.last_cache_bytes_per_cycle)
+    assert back == pytest.approx(lost * 2 * 6 * 640 * 512 / WIDE_CORE.last_cache_bytes_per_cycle)
     assert copying_cycles(kept, LONG, slower) - split == pytest.approx(2 * back)
 
 
