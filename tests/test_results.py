@@ -250,6 +250,8 @@ def by_size(*cases: tuple[str, str, list[object]]) -> list[ParameterSet]:
                 ["memory", DATA / "models-xeon-float.jsonl"],
                 ["operators", DATA / "models-xeon-float.jsonl", "resnet50"],
                 ["operators", DATA / "models-xeon-float.jsonl", "googlenet"],
+                ["table", "--float", DATA / "models-xeon-float-later.jsonl"],
+                ["table", "--float", "--least", DATA / "models-xeon-float-later.jsonl"],
             )
         ),
         ("2026-12-01-resnet-xeon", "experiments.layers", ["table", DATA / "resnet-xeon.json.xz"]),
