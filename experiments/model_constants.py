@@ -86,7 +86,7 @@ def having(machine: Machine, name: str, value: float) -> Machine:
     return replace(machine, constants=(*others, CoreConstant(name, value)))
 
 
-def rows(documents: Sequence[Document], names: Sequence[str] = tuple(VALUES)) -> Iterator[list[str]]:
+def rows(documents: Sequence[Document], names: Sequence[str]) -> Iterator[list[str]]:
     """The cells of the table: geometric means of the first pick over the best, and means of Kendall's tau.
 
     What a machine's core has is in bold.
@@ -101,7 +101,7 @@ def rows(documents: Sequence[Document], names: Sequence[str] = tuple(VALUES)) ->
                 own = [each for each in varied_here if each["machine"] == machine]
                 orders = [order for each in own for order in each["orders"][name] if order[0] == value]
                 text = f"{geometric_mean(o[1] for o in orders):.3f}, {mean(o[2] for o in orders):.2f}" if orders else ""
-                cells.append(f"**{text}**" if own[0]["shipped"][name] == value else text)
+                cells.append(f"**{text}**" if own and own[0]["shipped"][name] == value else text)
             yield cells
 
 

@@ -117,10 +117,8 @@ class Amx(Microkernel):
         least, most, step = LEAST_GROUPS * kind.group, kind.longest, kind.step_of(shape.k)
         if step < least and kind.parts > 1:
             return f"k = {shape.k} fills too little of a tile, which takes from {least - kind.group + 1} steps on"
-        if step < least:
+        if step < least or (shape.k % step and shape.stride_am != 1):
             return f"no multiple of {kind.group} from {least} to {most} divides k = {shape.k}"
-        if shape.k % step and shape.stride_am != 1:
-            return f"no multiple of {kind.group} divides k = {shape.k}, and rows of A have all steps of k side by side"
         if shape.m < SIDE or shape.n * shape.rows < SIDE:
             return f"{shape.m} by {shape.n * shape.rows} elements don't fill a tile"
         if kind.parts > 1 and shape.stride_am != 1 and shape.n * shape.rows <= _FEW_COLUMNS:

@@ -111,8 +111,7 @@ class Writer:
         elif self.format.parts == 1:
             split = f"polydl_join_{'pairs' if self.format.group == 2 else 'fours'}({split}"
         else:
-            left = f"step + 1 < {call.steps} ? {call.step} : {call.last}" if call.last < call.step else f"{call.step}"
-            split = f"polydl_split_pairs({split} {32 * groups} * tiles, {left},"
+            split = f"polydl_split_pairs({split} {32 * groups} * tiles, {call.length},"
         return "\n".join(
             [
                 f"static void {name}_panel(const {site.element} *a, int row, int tiles, long count, "
@@ -194,8 +193,7 @@ class Writer:
                 f"j * {site.stride_bn}L;",
                 f"        {self.part_b} *to = {prefix}_parts_b + r * {per_product} + (q * {n} + j) * {columns.stride};",
             ]
-            length = f"step + 1 < {call.steps} ? {step} : {call.last}" if call.last < step else f"{step}"
-            split = f"polydl_split_run({{}} + {step} * step, to + {columns.advance} * step, {plane}, {length});"
+            split = f"polydl_split_run({{}} + {step} * step, to + {columns.advance} * step, {plane}, {call.length});"
             if self.format.parts > 1 and site.stride_bk != 1:
                 copies += [
                     f"        float column[{k}];",

@@ -217,6 +217,13 @@ class Blocks:
         return self.shape.k - (self.steps - 1) * self.step
 
     @property
+    def length(self) -> str:
+        """Steps of k of the tile product whose number the generated C calls ``step``, as a C expression."""
+        if self.last == self.step:
+            return str(self.step)
+        return f"step + 1 < {self.steps} ? {self.step} : {self.last}"
+
+    @property
     def per_row(self) -> int:
         """Pairs of bytes of a row of one product of A, split."""
         return length_of_row(self.shape)

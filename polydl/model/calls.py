@@ -24,9 +24,10 @@ def call_cycles(site: CallSite, vector_elements: int, core: Core) -> float:
     total = 0.0
     for last, shape in site.gemm.shapes():
         share = prod(_share(site, loop, end) for loop, end in zip((step.m, step.n, step.k), last, strict=True))
+        shape = replace(shape, reach_b=_reach_of_b(site, shape))
         for number, batch in enumerate(batches):
             part = share * _share(site, step.batch[0], number) if len(batches) > 1 else share
-            whole = replace(shape, batch=batch, reach_b=_reach_of_b(site, shape))
+            whole = replace(shape, batch=batch)
             cycles = site.kernel.predicted_cycles(whole, vector_elements)
             total += part * max(cycles, same_set_cycles(site.kernel, whole, site.element_bytes, vector_elements, core))
     return site.calls * (total + _page_cycles(site, vector_elements, core))

@@ -350,7 +350,7 @@ def coalescing_choices(statement: Statement, matches: Sequence[GemmMatch]) -> tu
                 for outer in _going_on(extents, inner, (form.strides_c, walking))
                 if still[outer] == 0
             ]
-        if 1 < extents[match.k] < _FEW_TERMS:
+        if extents[match.k] < _FEW_TERMS:
             found += [
                 Coalesce(statement.name, statement.iterators[outer], statement.iterators[match.k])
                 for outer in _going_on(extents, match.k, (form.strides_a, form.strides_b))
